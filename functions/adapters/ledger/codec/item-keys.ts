@@ -1,0 +1,129 @@
+/** Where an item stands: its name as a reference, and the two key texts of it. */
+import { parseDestinationId, parseEventId } from '../../../core/ids.ts';
+import type { Item } from '../../../core/items.ts';
+import {
+  CONFIG_SORT,
+  conflictSort,
+  deliverySort,
+  destinationPartition,
+  EVENT_SORT,
+  eventPartition,
+  GATE_SORT,
+  heartbeatPartition,
+  poisonPartition,
+  secretPartition,
+  tokenPartition,
+} from '../../../core/keys.ts';
+import type { Ref } from '../../../ports.ts';
+
+export interface ItemKey {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+export const keyOf = (ref: Ref): ItemKey => {
+  switch (ref.item) {
+    case 'event':
+      return { pk: eventPartition(ref.event), sk: EVENT_SORT };
+    case 'delivery':
+      return { pk: eventPartition(ref.event), sk: deliverySort(ref.destination) };
+    case 'conflict':
+      return { pk: eventPartition(ref.event), sk: conflictSort(ref.fingerprint) };
+    case 'destination':
+      return { pk: destinationPartition(ref.destination), sk: CONFIG_SORT };
+    case 'gate':
+      return { pk: destinationPartition(ref.destination), sk: GATE_SORT };
+    // The others are alone in their partitions: their kind is sort key enough.
+    case 'secret':
+      return { pk: secretPartition(ref.destination), sk: ref.item };
+    case 'token':
+      return { pk: tokenPartition(ref.hash), sk: ref.item };
+    case 'poison':
+      return { pk: poisonPartition(ref.id), sk: ref.item };
+    case 'poison-minute':
+      return { pk: `poison-minute#${ref.minute}`, sk: ref.item };
+    case 'heartbeat':
+      return { pk: heartbeatPartition(ref.shard), sk: ref.item };
+  }
+};
+
+/** An item names itself: each has the members of its own reference. */
+export const refOf = (item: Item): Ref => {
+  switch (item.item) {
+    case 'event':
+      return { item: item.item, event: item.event };
+    case 'delivery':
+      return { item: item.item, event: item.event, destination: item.destination };
+    case 'conflict':
+      return { item: item.item, event: item.event, fingerprint: item.fingerprint };
+    case 'destination':
+    case 'gate':
+    case 'secret':
+      return { item: item.item, destination: item.destination };
+    case 'token':
+      return { item: item.item, hash: item.hash };
+    case 'poison':
+      return { item: item.item, id: item.id };
+    case 'poison-minute':
+      return { item: item.item, minute: item.minute };
+    case 'heartbeat':
+      return { item: item.item, shard: item.shard };
+  }
+};
+
+/** What stands under these keys, or undefined where no item of this code's can stand. */
+export const refOfKeys = (key: ItemKey): Ref | undefined => {
+  const ref = readKeys(key);
+  // The texts are made in one place only; a reading that does not lead back to them is no reading.
+  if (ref === undefined) return undefined;
+  const made = keyOf(ref);
+  return made.pk === key.pk && made.sk === key.sk ? ref : undefined;
+};
+
+const readKeys = ({ pk, sk }: ItemKey): Ref | undefined => {
+  const [kind, name] = cut(pk);
+  switch (kind) {
+    case 'event':
+      return ofEvent(name, sk);
+    case 'destination':
+    case 'secret':
+      return ofDestination(name, sk);
+    case 'token':
+      return { item: kind, hash: name };
+    case 'poison':
+      return { item: kind, id: name };
+    case 'poison-minute':
+      return isWhole(name) ? { item: kind, minute: Number(name) } : undefined;
+    case 'heartbeat':
+      return isWhole(name) ? { item: kind, shard: Number(name) } : undefined;
+    default:
+      return undefined;
+  }
+};
+
+const ofEvent = (name: string, sk: string): Ref | undefined => {
+  const event = parseEventId(name);
+  if (event.kind === 'bad') return undefined;
+  if (sk === EVENT_SORT) return { item: 'event', event: event.id };
+  const [kind, rest] = cut(sk);
+  if (kind === 'conflict') return { item: kind, event: event.id, fingerprint: rest };
+  const destination = parseDestinationId(rest);
+  if (kind !== 'delivery' || destination.kind === 'bad') return undefined;
+  return { item: kind, event: event.id, destination: destination.id };
+};
+
+const ofDestination = (name: string, sk: string): Ref | undefined => {
+  const destination = parseDestinationId(name);
+  if (destination.kind === 'bad') return undefined;
+  if (sk === CONFIG_SORT) return { item: 'destination', destination: destination.id };
+  if (sk === GATE_SORT || sk === 'secret') return { item: sk, destination: destination.id };
+  return undefined;
+};
+
+const isWhole = (text: string): boolean => /^\d{1,15}$/.test(text);
+
+/** `kind#rest`: the kind of a key text holds no `#`, and the rest may hold any. */
+const cut = (text: string): readonly [kind: string, rest: string] => {
+  const at = text.indexOf('#');
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+};

@@ -1,0 +1,146 @@
+/** What the running of the system leaves in its ledger: tokens, senseless messages and their counts, heartbeats. */
+import * as z from 'zod/mini';
+import { TTL_ATTRIBUTE } from '../schema.ts';
+import { bytes, type Codec, checked, count, given, instantMs } from './attributes.ts';
+
+const tokenSchema = z.strictObject({
+  v: count,
+  name: z.string(),
+  can: z.array(z.enum(['view', 'send', 'pause', 'resend', 'decide', 'admin'])),
+  bornMs: instantMs,
+  revMs: z.optional(instantMs),
+});
+
+export const tokenCodec: Codec<'token'> = {
+  names: new Set(Object.keys(tokenSchema.shape)),
+  encode: ({ item: _item, hash: _hash, carried: _carried, ...fields }) => {
+    const { version, name, rights, createdAtMs, revokedAtMs, ...rest } = fields;
+    rest satisfies Record<string, never>;
+    return checked(tokenSchema, { v: version, name, can: rights, bornMs: createdAtMs, revMs: revokedAtMs });
+  },
+  decode: (ref, fields, carried) => {
+    const raw = tokenSchema.parse(fields);
+    return {
+      item: 'token',
+      hash: ref.hash,
+      version: raw.v,
+      name: raw.name,
+      rights: raw.can,
+      createdAtMs: raw.bornMs,
+      ...given('revokedAtMs', raw.revMs),
+      carried,
+    };
+  },
+};
+
+const poisonSchema = z.strictObject({
+  v: count,
+  why: z.string(),
+  exc: bytes,
+  sum: z.string(),
+  size: count,
+  mid: z.optional(z.string()),
+  seenMs: instantMs,
+  [TTL_ATTRIBUTE]: count,
+});
+
+export const poisonCodec: Codec<'poison'> = {
+  names: new Set(Object.keys(poisonSchema.shape)),
+  encode: ({ item: _item, id: _id, carried: _carried, ...fields }) => {
+    const { version, reason, excerpt, hash, bytes, messageId, seenAtMs, expiresAtSec, ...rest } = fields;
+    rest satisfies Record<string, never>;
+    return checked(poisonSchema, {
+      v: version,
+      why: reason,
+      exc: excerpt,
+      sum: hash,
+      size: bytes,
+      mid: messageId,
+      seenMs: seenAtMs,
+      [TTL_ATTRIBUTE]: expiresAtSec,
+    });
+  },
+  decode: (ref, fields, carried) => {
+    const raw = poisonSchema.parse(fields);
+    return {
+      item: 'poison',
+      id: ref.id,
+      version: raw.v,
+      reason: raw.why,
+      excerpt: raw.exc,
+      hash: raw.sum,
+      bytes: raw.size,
+      ...given('messageId', raw.mid),
+      seenAtMs: raw.seenMs,
+      expiresAtSec: raw[TTL_ATTRIBUTE],
+      carried,
+    };
+  },
+};
+
+const poisonMinuteSchema = z.strictObject({ v: count, n: count, [TTL_ATTRIBUTE]: count });
+
+export const poisonMinuteCodec: Codec<'poison-minute'> = {
+  names: new Set(Object.keys(poisonMinuteSchema.shape)),
+  encode: ({ item: _item, minute: _minute, carried: _carried, ...fields }) => {
+    const { version, count, expiresAtSec, ...rest } = fields;
+    rest satisfies Record<string, never>;
+    return checked(poisonMinuteSchema, { v: version, n: count, [TTL_ATTRIBUTE]: expiresAtSec });
+  },
+  decode: (ref, fields, carried) => {
+    const raw = poisonMinuteSchema.parse(fields);
+    return {
+      item: 'poison-minute',
+      minute: ref.minute,
+      version: raw.v,
+      count: raw.n,
+      expiresAtSec: raw[TTL_ATTRIBUTE],
+      carried,
+    };
+  },
+};
+
+const heartbeatSchema = z.strictObject({
+  v: count,
+  who: z.string(),
+  leaMs: instantMs,
+  pasMs: instantMs,
+  overMs: count,
+  looked: count,
+  pub: count,
+  moved: count,
+});
+
+export const heartbeatCodec: Codec<'heartbeat'> = {
+  names: new Set(Object.keys(heartbeatSchema.shape)),
+  encode: ({ item: _item, shard: _shard, carried: _carried, ...fields }) => {
+    const { version, holder, leaseEndsAtMs, passAtMs, largestOverdueMs, looked, published, moved, ...rest } = fields;
+    rest satisfies Record<string, never>;
+    return checked(heartbeatSchema, {
+      v: version,
+      who: holder,
+      leaMs: leaseEndsAtMs,
+      pasMs: passAtMs,
+      overMs: largestOverdueMs,
+      looked,
+      pub: published,
+      moved,
+    });
+  },
+  decode: (ref, fields, carried) => {
+    const raw = heartbeatSchema.parse(fields);
+    return {
+      item: 'heartbeat',
+      shard: ref.shard,
+      version: raw.v,
+      holder: raw.who,
+      leaseEndsAtMs: raw.leaMs,
+      passAtMs: raw.pasMs,
+      largestOverdueMs: raw.overMs,
+      looked: raw.looked,
+      published: raw.pub,
+      moved: raw.moved,
+      carried,
+    };
+  },
+};

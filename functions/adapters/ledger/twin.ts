@@ -1,0 +1,58 @@
+/**
+ * The ledger in memory: the promises of the table, for tests and simulation. Items go through the codec like any others:
+ * what comes out has been stored, and shares nothing with what was put in.
+ *
+ *   call ──► intercept: may throw, nothing has happened ──► the work, in one step ──► after: may throw, it has happened
+ *
+ * Calls that wait in `intercept` are the rivals of each other. A throw of `after` is a lost answer.
+ */
+import type { Clock, Ledger, Pages, Ref } from '../../ports.ts';
+import { refOf } from './codec/item-keys.ts';
+import { createLedger } from './ledger.ts';
+import { createPages } from './lists.ts';
+import { createMemoryStore, type MemoryStore } from './memory-store.ts';
+
+export interface Operation {
+  readonly kind: keyof Ledger | keyof Pages;
+  /** What is read or written, where that is one item. */
+  readonly ref?: Ref;
+}
+
+export interface TwinOptions {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly intercept?: (operation: Operation) => void | Promise<void>;
+  readonly after?: (operation: Operation) => void | Promise<void>;
+}
+
+export interface Twin {
+  readonly ledger: Ledger;
+  readonly pages: Pages;
+  /** The records themselves and the history of all writes; not counted as calls. */
+  readonly store: MemoryStore;
+}
+
+export const createTwin = ({ clock, intercept, after }: TwinOptions): Twin => {
+  const store = createMemoryStore();
+  const ledger = createLedger(store);
+  const pages = createPages(store, clock);
+  const around = async <Result>(operation: Operation, work: () => Promise<Result>): Promise<Result> => {
+    await intercept?.(operation);
+    const result = await work();
+    await after?.(operation);
+    return result;
+  };
+  return {
+    store,
+    ledger: {
+      load: (ref) => around({ kind: 'load', ref }, () => ledger.load(ref)),
+      loadDestination: (id) => around({ kind: 'loadDestination' }, () => ledger.loadDestination(id)),
+      loadEvent: (id) => around({ kind: 'loadEvent' }, () => ledger.loadEvent(id)),
+      create: (item) => around({ kind: 'create', ref: refOf(item) }, () => ledger.create(item)),
+      replace: (read, next) => around({ kind: 'replace', ref: refOf(read) }, () => ledger.replace(read, next)),
+    },
+    pages: {
+      due: (...query) => around({ kind: 'due' }, () => pages.due(...query)),
+      list: (query) => around({ kind: 'list' }, () => pages.list(query)),
+    },
+  };
+};

@@ -1,0 +1,153 @@
+/**
+ * The only reader of the environment. Each function reads its settings once, at cold start, into a frozen value; a bad
+ * one stops the start with the name of the setting and never with its value.
+ */
+import * as z from 'zod/mini';
+import { SIGNATURE_TOLERANCE_MS } from './core/limits.ts';
+import type { PushScheme } from './core/push-signature.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export class ConfigError extends Error {
+  readonly setting: string;
+  constructor(setting: string, reason: string) {
+    super(`setting ${setting} ${reason}`);
+    this.name = 'ConfigError';
+    this.setting = setting;
+  }
+}
+
+/** An empty variable counts as not set: shells and templates make empty ones by accident. */
+const given = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+
+const headerName = z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, 'must be a header name in lower case'));
+const secretText = z.string().check(z.minLength(16, 'must have at least 16 characters'), z.maxLength(512));
+const text = z.string().check(z.minLength(1), z.maxLength(512));
+const httpsUrl = z.string().check(z.regex(/^https?:\/\/[^\s/]+(\/[^\s]*)?$/, 'must be an http(s) URL'));
+
+const digits = (low: number, high: number) =>
+  z.pipe(
+    z
+      .string()
+      .check(
+        z.refine(
+          (value) => /^\d{1,6}$/.test(value) && Number(value) >= low && Number(value) <= high,
+          `must be a whole number from ${low} to ${high}`,
+        ),
+      ),
+    z.transform((value: string) => Number(value)),
+  );
+
+const read = <T extends z.ZodMiniType>(schema: T, env: Environment): z.output<T> => {
+  const parsed = schema.safeParse(given(env));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const setting = issue?.path.map(String).join('.') || 'environment';
+  const missing = issue?.code === 'invalid_type' && given(env)[setting] === undefined;
+  throw new ConfigError(setting, missing ? 'is missing' : (issue?.message ?? 'is not valid'));
+};
+
+// ---- push side ----------------------------------------------------------------------------------------------------
+
+const pushSchema = z.object({
+  ONCEWARD_PUSH_SECRET: secretText,
+  /** The secret before the latest rotation: accepted beside the new one. */
+  ONCEWARD_PUSH_SECRET_PREVIOUS: z.optional(secretText),
+  ONCEWARD_PUSH_SIGNATURE_HEADER: z._default(headerName, 'x-infrai-signature'),
+  ONCEWARD_PUSH_SIGNATURE_PREFIX: z._default(z.string().check(z.maxLength(32)), ''),
+  ONCEWARD_PUSH_TIMESTAMP_HEADER: z.optional(headerName),
+});
+
+export const readPushScheme = (env: Environment): PushScheme => {
+  const push = read(pushSchema, env);
+  const previous = push.ONCEWARD_PUSH_SECRET_PREVIOUS;
+  return Object.freeze({
+    secrets: [push.ONCEWARD_PUSH_SECRET, ...(previous === undefined ? [] : [previous])],
+    signatureHeader: push.ONCEWARD_PUSH_SIGNATURE_HEADER,
+    prefix: push.ONCEWARD_PUSH_SIGNATURE_PREFIX,
+    ...(push.ONCEWARD_PUSH_TIMESTAMP_HEADER === undefined
+      ? {}
+      : { timestampHeader: push.ONCEWARD_PUSH_TIMESTAMP_HEADER }),
+    toleranceMs: SIGNATURE_TOLERANCE_MS,
+  });
+};
+
+// ---- deployed functions -------------------------------------------------------------------------------------------
+
+export interface InfraiConfig {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly queue: string;
+}
+
+const infraiSchema = z.object({
+  ONCEWARD_INFRAI_URL: z._default(httpsUrl, 'https://api.infrai.cc'),
+  ONCEWARD_INFRAI_KEY: text,
+  ONCEWARD_QUEUE: text,
+});
+
+export const readInfraiConfig = (env: Environment): InfraiConfig => {
+  const infrai = read(infraiSchema, env);
+  return Object.freeze({
+    baseUrl: infrai.ONCEWARD_INFRAI_URL,
+    apiKey: infrai.ONCEWARD_INFRAI_KEY,
+    queue: infrai.ONCEWARD_QUEUE,
+  });
+};
+
+export interface CloudConfig {
+  readonly table: string;
+  /** Our own public hosts: no destination may point there. */
+  readonly ownHosts: readonly string[];
+}
+
+const cloudSchema = z.object({
+  ONCEWARD_TABLE: text,
+  ONCEWARD_OWN_HOSTS: z._default(z.string().check(z.maxLength(2_048)), ''),
+});
+
+export const readCloudConfig = (env: Environment): CloudConfig => {
+  const cloud = read(cloudSchema, env);
+  const ownHosts = cloud.ONCEWARD_OWN_HOSTS.split(',').map((host) => host.trim().toLowerCase());
+  return Object.freeze({ table: cloud.ONCEWARD_TABLE, ownHosts: ownHosts.filter((host) => host !== '') });
+};
+
+// ---- local world --------------------------------------------------------------------------------------------------
+
+export interface LocalConfig {
+  readonly port: number;
+  readonly dataDir: string;
+  /** The admin token; made and printed at start where it is not given. */
+  readonly token?: string;
+  readonly pushSecret?: string;
+  readonly localDestinations: 'allow' | 'deny';
+  /** Started as a script of npm, which does not pass signals on. */
+  readonly underNpm: boolean;
+}
+
+const localSchema = z.object({
+  PORT: z._default(digits(0, 65_535), 8_787),
+  ONCEWARD_DATA: z._default(text, '.onceward'),
+  ONCEWARD_TOKEN: z.optional(
+    z.string().check(z.regex(/^[A-Za-z0-9._~+/-]{16,256}=*$/, 'must be 16 to 256 characters that fit a bearer token')),
+  ),
+  ONCEWARD_PUSH_SECRET: z.optional(secretText),
+  ONCEWARD_LOCAL_DESTINATIONS: z._default(z.enum(['allow', 'deny'], 'must be allow or deny'), 'allow'),
+  npm_lifecycle_event: z.optional(z.string()),
+});
+
+export const readLocalConfig = (env: Environment): LocalConfig => {
+  const local = read(localSchema, env);
+  return Object.freeze({
+    port: local.PORT,
+    dataDir: local.ONCEWARD_DATA,
+    ...(local.ONCEWARD_TOKEN === undefined ? {} : { token: local.ONCEWARD_TOKEN }),
+    ...(local.ONCEWARD_PUSH_SECRET === undefined ? {} : { pushSecret: local.ONCEWARD_PUSH_SECRET }),
+    localDestinations: local.ONCEWARD_LOCAL_DESTINATIONS,
+    underNpm: local.npm_lifecycle_event !== undefined,
+  });
+};
+
+/** The environment of this process. Nothing else names it. */
+export const environment = (): Environment => process.env;

@@ -1,0 +1,126 @@
+/** The one validator of a destination's settings: every path on which they are written goes through it. */
+import * as z from 'zod/mini';
+import { checkCustomHeaders } from './headers.ts';
+import type { DestinationId } from './ids.ts';
+import type { Destination } from './items.ts';
+import {
+  ATTEMPTS_MAX,
+  DELAY_MAX_MS,
+  HORIZON_MS,
+  JITTER_SHARE,
+  KEY_LIFE_HOURS_DEFAULT,
+  REJECT_ON_MAX,
+  SCHEDULE_LENGTH_MAX,
+  SCHEDULE_SEC_DEFAULT,
+  TIMEOUT_MS_DEFAULT,
+  TIMEOUT_MS_MAX,
+  TIMEOUT_MS_MIN,
+  URL_CHARS_MAX,
+} from './limits.ts';
+import { parseSecret } from './signature.ts';
+import { parseTarget, type TargetPolicy } from './target.ts';
+
+const whole = (low: number, high: number) => z.number().check(z.int(), z.minimum(low), z.maximum(high));
+
+/** The shape of the body. What needs more than one member, or a policy, is checked behind it. */
+export const destinationBody = z.strictObject({
+  url: z.string().check(z.minLength(1), z.maxLength(URL_CHARS_MAX)),
+  repeatSafe: z.boolean(),
+  keyLifeHours: z._default(
+    z.nullable(z.number().check(z.positive(), z.maximum(10 * 365 * 24))),
+    KEY_LIFE_HOURS_DEFAULT,
+  ),
+  schedule: z._default(
+    z
+      .array(z.number().check(z.int(), z.nonnegative(), z.maximum(DELAY_MAX_MS / 1_000)))
+      .check(z.maxLength(SCHEDULE_LENGTH_MAX)),
+    [...SCHEDULE_SEC_DEFAULT],
+  ),
+  timeoutMs: z._default(whole(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX), TIMEOUT_MS_DEFAULT),
+  ratePerSecond: z.optional(z.number().check(z.positive(), z.maximum(10_000))),
+  concurrency: z.optional(whole(1, 1_000)),
+  rejectOn: z._default(z.array(whole(300, 599)).check(z.maxLength(REJECT_ON_MAX)), []),
+  headers: z._default(z.record(z.string(), z.string()), {}),
+  acceptFromQueue: z._default(z.boolean(), false),
+  mode: z._default(z.enum(['live', 'shadow']), 'live'),
+  signingSecret: z.optional(z.string()),
+});
+
+export type DestinationSettings = Omit<
+  Destination,
+  'item' | 'version' | 'createdAtMs' | 'updatedAtMs' | 'deletedAtMs' | 'carried'
+>;
+
+export type DestinationResult =
+  | { readonly kind: 'ok'; readonly settings: DestinationSettings; readonly signingSecret?: string }
+  | { readonly kind: 'bad'; readonly field: string; readonly reason: string };
+
+const HOUR_MS = 3_600_000;
+
+const bad = (field: string, reason: string): DestinationResult => ({ kind: 'bad', field, reason });
+
+export const readDestination = (id: DestinationId, body: unknown, policy: TargetPolicy): DestinationResult => {
+  const parsed = destinationBody.safeParse(body);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    return bad(fieldOf(issue), reasonOf(issue));
+  }
+  const input = parsed.data;
+  const target = parseTarget(input.url, policy);
+  if (target.kind === 'denied') return bad('url', target.reason);
+  const headers = checkCustomHeaders(input.headers);
+  if (headers.kind === 'bad') return bad(`headers.${headers.name}`, headers.reason);
+  if (input.signingSecret !== undefined) {
+    const secret = parseSecret(input.signingSecret);
+    if (secret.kind === 'bad') return bad('signingSecret', secret.reason);
+  }
+  const longestMs = input.schedule.reduce((sum, sec) => sum + Math.max(sec, 1), 0) * 1_000 * (1 + JITTER_SHARE);
+  if (longestMs > HORIZON_MS) return bad('schedule', 'must end within 7 days, its jitter of 20 % included');
+  if (input.repeatSafe && input.keyLifeHours !== null && longestMs > input.keyLifeHours * HOUR_MS) {
+    return bad(
+      'schedule',
+      'must end within keyLifeHours, its jitter of 20 % included: a later repeat would have no key',
+    );
+  }
+  if (input.schedule.length + 1 > ATTEMPTS_MAX) return bad('schedule', `allows more than ${ATTEMPTS_MAX} attempts`);
+  return {
+    kind: 'ok',
+    ...(input.signingSecret === undefined ? {} : { signingSecret: input.signingSecret }),
+    settings: {
+      destination: id,
+      url: target.url,
+      repeatSafe: input.repeatSafe,
+      keyLifeHours: input.keyLifeHours,
+      scheduleSec: input.schedule,
+      timeoutMs: input.timeoutMs,
+      ...(input.ratePerSecond === undefined ? {} : { ratePerSecond: input.ratePerSecond }),
+      ...(input.concurrency === undefined ? {} : { concurrency: input.concurrency }),
+      rejectOn: input.rejectOn,
+      headers: headers.headers,
+      acceptFromQueue: input.acceptFromQueue,
+      mode: input.mode,
+    },
+  };
+};
+
+const fieldOf = (issue: z.core.$ZodIssue | undefined): string => {
+  if (issue?.code === 'unrecognized_keys') return issue.keys[0] ?? '';
+  return issue?.path.map(String).join('.') ?? '';
+};
+
+const reasonOf = (issue: z.core.$ZodIssue | undefined): string => {
+  switch (issue?.code) {
+    case 'unrecognized_keys':
+      return 'is not a setting of a destination';
+    case 'invalid_type':
+      return `must be ${issue.expected === 'boolean' ? 'true or false' : `of type ${issue.expected}`}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    default:
+      return 'is not valid';
+  }
+};

@@ -1,0 +1,165 @@
+/**
+ * Everything that stands in the ledger beside deliveries: events, destinations with their gates and secrets, tokens,
+ * what is kept of senseless messages, and the records of sweeps, decisions and operations.
+ */
+import type { DestinationId, EventId } from './ids.ts';
+import type { Carried, Delivery } from './model.ts';
+
+// ---- event --------------------------------------------------------------------------------------------------------
+
+export interface AcceptedEvent {
+  readonly item: 'event';
+  readonly version: number;
+  readonly event: EventId;
+  readonly type?: string;
+  readonly payload: Uint8Array;
+  readonly contentType: string;
+  /** SHA-256 of the payload's canonical form: what makes a repeat the same event. */
+  readonly fingerprint: string;
+  readonly payloadHash: string;
+  readonly destinations: readonly DestinationId[];
+  readonly acceptedAtMs: number;
+  readonly deliverAtMs?: number;
+  readonly source: 'api' | 'queue';
+  readonly traceparent?: string;
+  readonly carried: Carried;
+}
+
+/** Somebody sent other content under an id that is taken. Kept as evidence; the first event goes on. */
+export interface Conflict {
+  readonly item: 'conflict';
+  readonly version: number;
+  readonly event: EventId;
+  readonly fingerprint: string;
+  readonly destinations: readonly DestinationId[];
+  readonly seenAtMs: number;
+  readonly source: 'api' | 'queue';
+  readonly carried: Carried;
+}
+
+// ---- destination --------------------------------------------------------------------------------------------------
+
+export type DestinationMode = 'live' | 'shadow';
+
+export interface Destination {
+  readonly item: 'destination';
+  readonly version: number;
+  readonly destination: DestinationId;
+  readonly url: string;
+  /** Is a second identical request with the same key harmless there? No default: the owner has to say. */
+  readonly repeatSafe: boolean;
+  /** How long the destination remembers a key; `null` for ever. */
+  readonly keyLifeHours: number | null;
+  readonly scheduleSec: readonly number[];
+  readonly timeoutMs: number;
+  readonly ratePerSecond?: number;
+  readonly concurrency?: number;
+  readonly rejectOn: readonly number[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly acceptFromQueue: boolean;
+  readonly mode: DestinationMode;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly deletedAtMs?: number;
+  readonly carried: Carried;
+}
+
+export interface Pause {
+  readonly by: string;
+  readonly reason: string;
+  readonly sinceMs: number;
+}
+
+/** What stands between a due delivery and its destination. Changed by swap only; settings live apart from it. */
+export interface Gate {
+  readonly item: 'gate';
+  readonly version: number;
+  readonly destination: DestinationId;
+  readonly pause?: Pause;
+  /** A 429 or 503 with Retry-After closed the whole destination until then. It only grows. */
+  readonly closedUntilMs?: number;
+  readonly closedSinceMs?: number;
+  readonly carried: Carried;
+}
+
+/** Signing secrets of one destination, newest first, as `whsec_` texts. In a partition of their own. */
+export interface SecretItem {
+  readonly item: 'secret';
+  readonly version: number;
+  readonly destination: DestinationId;
+  readonly secrets: readonly string[];
+  readonly updatedAtMs: number;
+  readonly carried: Carried;
+}
+
+// ---- the rest -----------------------------------------------------------------------------------------------------
+
+export type Right = 'view' | 'send' | 'pause' | 'resend' | 'decide' | 'admin';
+
+/** A bearer token: only its hash is stored. Its name is the actor of what is done with it. */
+export interface Token {
+  readonly item: 'token';
+  readonly version: number;
+  readonly hash: string;
+  readonly name: string;
+  readonly rights: readonly Right[];
+  readonly createdAtMs: number;
+  readonly revokedAtMs?: number;
+  readonly carried: Carried;
+}
+
+/** An authentic message that makes no sense: kept for a person, bounded, never retried. */
+export interface Poison {
+  readonly item: 'poison';
+  readonly version: number;
+  readonly id: string;
+  readonly reason: string;
+  readonly excerpt: Uint8Array;
+  readonly hash: string;
+  readonly bytes: number;
+  readonly messageId?: string;
+  readonly seenAtMs: number;
+  /** For the table's time to live, in epoch seconds: it only removes garbage. */
+  readonly expiresAtSec: number;
+  readonly carried: Carried;
+}
+
+/** How many messages were filed as poison in one minute: beyond the bound, the queue's own dead letters hold them. */
+export interface PoisonMinute {
+  readonly item: 'poison-minute';
+  readonly version: number;
+  readonly minute: number;
+  readonly count: number;
+  readonly expiresAtSec: number;
+  readonly carried: Carried;
+}
+
+/** The last pass of a sweep over one shard, and the lease that keeps it to one chain. */
+export interface Heartbeat {
+  readonly item: 'heartbeat';
+  readonly version: number;
+  readonly shard: number;
+  readonly holder: string;
+  readonly leaseEndsAtMs: number;
+  readonly passAtMs: number;
+  readonly largestOverdueMs: number;
+  readonly looked: number;
+  readonly published: number;
+  readonly moved: number;
+  readonly carried: Carried;
+}
+
+export type Item =
+  | AcceptedEvent
+  | Delivery
+  | Conflict
+  | Destination
+  | Gate
+  | SecretItem
+  | Token
+  | Poison
+  | PoisonMinute
+  | Heartbeat;
+
+export type ItemKind = Item['item'];
+export type ItemOf<K extends ItemKind> = Extract<Item, { item: K }>;

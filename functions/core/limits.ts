@@ -1,0 +1,206 @@
+/**
+ * Every bound of the system, in one place, and the relations between them.
+ *
+ * The relations are checked when this module loads: a number that is changed alone stops the process instead of
+ * quietly breaking a promise. The order that everything else rests on:
+ *
+ *   connect < overall deadline < lease - margin < answer deadline of the queue < limit of the function
+ */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const KB = 1_024;
+
+// ---- time of one attempt ------------------------------------------------------------------------------------------
+
+/** Shortest and longest overall deadline a destination may choose for one request. */
+export const TIMEOUT_MS_MIN = 1 * SECOND;
+export const TIMEOUT_MS_MAX = 20 * SECOND;
+export const TIMEOUT_MS_DEFAULT = 20 * SECOND;
+
+/** A connection that is not there after this long is given up; nothing of the request has been written by then. */
+export const CONNECT_MS = 5 * SECOND;
+
+/** A lease outlives the overall deadline by this much: time for the re-check before, and the settle after. */
+export const LEASE_OVER_TIMEOUT_MS = 10 * SECOND;
+
+/** How far two clocks of ours may differ. A lease counts as lapsed only this long after its end. */
+export const SKEW_MARGIN_MS = 5 * SECOND;
+
+/** The first byte leaves at most this long (plus the connect time) after the re-check, or the attempt is withheld. */
+export const RECHECK_FRESH_MS = 1 * SECOND;
+
+/** The queue waits this long for our answer to a push, and the platform lets the function live this long. */
+export const PUSH_ANSWER_MS = 45 * SECOND;
+export const FUNCTION_MS = 60 * SECOND;
+
+/** A push that meets less remaining time than this is refused before anything is written. */
+export const REMAINING_MS_MIN = 2 * SECOND;
+
+export const leaseMsOf = (timeoutMs: number): number => timeoutMs + LEASE_OVER_TIMEOUT_MS;
+
+/** How long past its due time a delivery is left to its message before a sweep looks: lease + margin, exactly. */
+export const graceMsOf = (timeoutMs: number): number => leaseMsOf(timeoutMs) + SKEW_MARGIN_MS;
+
+// ---- plan of a delivery -------------------------------------------------------------------------------------------
+
+export const SCHEDULE_SEC_DEFAULT: readonly number[] = [5, 30, 300, 1_800, 7_200, 18_000, 36_000];
+export const SCHEDULE_LENGTH_MAX = 49;
+export const DELAY_FLOOR_MS = 1 * SECOND;
+export const DELAY_MAX_MS = 30 * DAY;
+/** A delay grows by 0 to this share of itself, drawn at random: many deliveries that failed together spread out. */
+export const JITTER_SHARE = 0.2;
+
+/** A delivery ends within this long of its first due time or its latest redrive. */
+export const HORIZON_MS = 7 * DAY;
+/** An event may wish to be delivered this far ahead. */
+export const AHEAD_MS_MAX = 400 * DAY;
+export const KEY_LIFE_HOURS_DEFAULT = 24;
+
+export const ATTEMPTS_MAX = 50;
+export const REDRIVES_MAX = 5;
+export const DECISIONS_MAX = 20;
+/** Withheld and abandoned attempts give their unit of the budget back, at most this often in a life. */
+export const REFUNDS_MAX = 5;
+export const GRANT_MAX = 10;
+
+/** Far-off work is looked at this long before it is due, on every transport: a lost message is found in time. */
+export const LOOK_AHEAD_MS = 10 * MINUTE;
+/** After a sweep has published, it looks again after 15 minutes, doubling to two hours. */
+export const SWEEP_STEP_MS = 15 * MINUTE;
+export const SWEEP_STEP_MS_MAX = 2 * HOUR;
+/** A parked delivery is looked at once an hour, in case the message of its drain was lost. */
+export const PARKED_LOOK_MS = 1 * HOUR;
+/** A destination closed for longer than this parks its deliveries instead of giving each a slot. */
+export const CLOSED_PARKS_MS = 15 * MINUTE;
+/** A destination that asks for longer than this is closed all the same, and somebody is told. */
+export const CLOSED_ALARM_MS = 1 * HOUR;
+/** Nobody may close a destination for longer than a delivery can wait. */
+export const CLOSED_MS_MAX = HORIZON_MS;
+export const SLOTS_PER_SECOND_DEFAULT = 10;
+
+// ---- sizes --------------------------------------------------------------------------------------------------------
+
+export const ID_BYTES_MAX = 256;
+export const PAYLOAD_BYTES_MAX = 256 * KB;
+export const CONTENT_TYPE_CHARS_MAX = 128;
+export const TYPE_CHARS_MAX = 128;
+export const JSON_DEPTH_MAX = 64;
+export const PUSH_BODY_BYTES_MAX = 2 * KB * KB;
+export const API_BODY_BYTES_MAX = 2 * KB * KB;
+export const EVENTS_PER_REQUEST_MAX = 50;
+export const DESTINATIONS_PER_EVENT_MAX = 10;
+export const CONFLICTS_PER_EVENT_MAX = 10;
+export const EXCERPT_BYTES_MAX = 512;
+export const ANSWER_BYTES_DRAINED_MAX = 64 * KB;
+export const CUSTOM_HEADERS_MAX = 20;
+export const CUSTOM_HEADER_CHARS_MAX = 1_024;
+export const URL_CHARS_MAX = 2_048;
+export const REJECT_ON_MAX = 20;
+export const SECRETS_LIVE_MAX = 3;
+export const RETRY_AFTER_HEADERS_MAX = 8;
+export const SIGNATURE_TOLERANCE_MS = 300 * SECOND;
+export const ACTOR_CHARS_MAX = 64;
+export const REASON_CHARS_MAX = 500;
+
+export const JOURNAL_ENTRY_BYTES_MAX = 140;
+export const DELIVERY_ITEM_BYTES_MAX = 40 * KB;
+export const DYNAMO_ITEM_BYTES_MAX = 400 * KB;
+
+export const POISON_EXCERPT_BYTES_MAX = 4 * KB;
+export const POISON_PER_MINUTE_MAX = 60;
+export const POISON_KEPT_MS = 30 * DAY;
+
+// ---- ledger, queue and sweep --------------------------------------------------------------------------------------
+
+export const DUE_SHARDS = 4;
+export const ATTENTION_SHARDS = 4;
+export const RECENT_SHARDS = 4;
+/** A swap that meets a rival decides again from the row it was shown, this often; then the caller is told to repeat. */
+export const SWAP_TRIES_MAX = 16;
+export const LEDGER_CONNECT_MS = 1 * SECOND;
+export const LEDGER_REQUEST_MS = 3 * SECOND;
+export const LEDGER_TRIES_MAX = 3;
+/** How often a settle is written again while the ledger is out of reach, before recovery is left to the lease. */
+export const SETTLE_TRIES_MAX = 3;
+export const PUBLISH_MS = 2 * SECOND;
+export const SWEEP_LEASE_MS = 45 * SECOND;
+export const SWEEP_PAGE_ROWS = 100;
+export const SWEEP_PAGE_MS = 20 * SECOND;
+export const TICK_MS = 60 * SECOND;
+export const LIST_PAGE_MAX = 100;
+
+// ---- the relations ------------------------------------------------------------------------------------------------
+
+/**
+ * A row holds the accept, a claim, an outcome and at most one late outcome an attempt, the redrives and decisions of
+ * its life, and at most one refusal to go on after the accept and after each of those.
+ */
+export const JOURNAL_ENTRIES_MAX = 1 + 3 * ATTEMPTS_MAX + 2 * (REDRIVES_MAX + DECISIONS_MAX) + 1;
+const ROW_BESIDE_JOURNAL_BYTES = 3 * KB + 4 * EXCERPT_BYTES_MAX;
+/** DynamoDB counts three bytes for the list and one for each of its members; the value's own bytes come on top. */
+const STORED_ENTRY_BYTES = JOURNAL_ENTRY_BYTES_MAX + 1;
+
+export interface Relation {
+  readonly says: string;
+  readonly holds: boolean;
+}
+
+export const relations = (): readonly Relation[] => [
+  {
+    says: 'the connect time lies inside the shortest deadline of a whole request plus its lease',
+    holds: CONNECT_MS < leaseMsOf(TIMEOUT_MS_MIN),
+  },
+  { says: 'connect < overall deadline (default)', holds: CONNECT_MS < TIMEOUT_MS_DEFAULT },
+  { says: 'overall deadline < lease - margin', holds: TIMEOUT_MS_MAX < leaseMsOf(TIMEOUT_MS_MAX) - SKEW_MARGIN_MS },
+  {
+    says: 'lease - margin < answer deadline of the queue',
+    holds: leaseMsOf(TIMEOUT_MS_MAX) - SKEW_MARGIN_MS < PUSH_ANSWER_MS,
+  },
+  { says: 'answer deadline of the queue < limit of the function', holds: PUSH_ANSWER_MS < FUNCTION_MS },
+  { says: 'the limit of a function stays under 900 seconds', holds: FUNCTION_MS < 900 * SECOND },
+  {
+    says: 'settle and re-check fit between deadline and lease',
+    holds: RECHECK_FRESH_MS + LEDGER_REQUEST_MS + SKEW_MARGIN_MS < LEASE_OVER_TIMEOUT_MS,
+  },
+  {
+    says: 'grace = lease + margin, exactly',
+    holds: graceMsOf(TIMEOUT_MS_MAX) === leaseMsOf(TIMEOUT_MS_MAX) + SKEW_MARGIN_MS,
+  },
+  {
+    says: 'grace < look-ahead: far-off work is looked at before it is late',
+    holds: graceMsOf(TIMEOUT_MS_MAX) < LOOK_AHEAD_MS,
+  },
+  { says: 'the longest schedule fits the attempts of a life', holds: SCHEDULE_LENGTH_MAX + 1 <= ATTEMPTS_MAX },
+  {
+    says: 'the default schedule ends inside the horizon',
+    holds: SCHEDULE_SEC_DEFAULT.reduce((sum, s) => sum + s, 0) * SECOND * (1 + JITTER_SHARE) < HORIZON_MS,
+  },
+  {
+    says: 'the default schedule ends inside the default life of a key',
+    holds:
+      SCHEDULE_SEC_DEFAULT.reduce((sum, s) => sum + s, 0) * SECOND * (1 + JITTER_SHARE) < KEY_LIFE_HOURS_DEFAULT * HOUR,
+  },
+  {
+    says: 'a full journal fits the bound of a delivery item',
+    holds: JOURNAL_ENTRIES_MAX * STORED_ENTRY_BYTES + ROW_BESIDE_JOURNAL_BYTES < DELIVERY_ITEM_BYTES_MAX,
+  },
+  { says: 'a full event item fits what DynamoDB stores', holds: PAYLOAD_BYTES_MAX + 16 * KB < DYNAMO_ITEM_BYTES_MAX },
+  {
+    says: 'a whole event in base64 fits a push body',
+    holds: (PAYLOAD_BYTES_MAX * 4) / 3 + 16 * KB < PUSH_BODY_BYTES_MAX,
+  },
+  { says: 'a sweep page ends before its lease', holds: SWEEP_PAGE_MS < SWEEP_LEASE_MS },
+  { says: 'a sweep lease ends before the next tick', holds: SWEEP_LEASE_MS < TICK_MS },
+  {
+    says: 'a ledger request with its repeats fits the remaining lease',
+    holds: LEDGER_REQUEST_MS * LEDGER_TRIES_MAX <= LEASE_OVER_TIMEOUT_MS,
+  },
+  { says: 'the first step of a sweep is longer than the grace', holds: SWEEP_STEP_MS > graceMsOf(TIMEOUT_MS_MAX) },
+];
+
+for (const relation of relations()) {
+  if (!relation.holds) throw new Error(`limits.ts contradicts itself: ${relation.says}`);
+}

@@ -1,0 +1,154 @@
+/**
+ * Recording what an attempt came to.
+ *
+ * The claim id decides, not the clock: a holder whose lease has lapsed still settles its own claim as long as nobody
+ * has taken it over. Afterwards its outcome is appended as late, and changes nothing, save that a late success ends a
+ * delivery that is not final: the effect has happened.
+ */
+import { type At, type Decision, type Effect, keep, type MarkInput, type SettleInput, write } from '../inputs.ts';
+import { CLOSED_MS_MAX, DELAY_FLOOR_MS, HORIZON_MS, REFUNDS_MAX } from '../limits.ts';
+import type { Claimed, Delivery, Entry, Life, Pending, Quarantined, QuarantineReason } from '../model.ts';
+import { dueAfter, nextDelayMs } from '../schedule.ts';
+import { reasonFor } from './claim.ts';
+import {
+  budgetLeft,
+  deferred,
+  delivered,
+  journaled,
+  lifeOf,
+  parked,
+  pendingAt,
+  quarantined,
+  spentOf,
+} from './states.ts';
+
+export const mark = (row: Claimed, input: MarkInput, at: At): Decision => {
+  if (row.claim.id !== input.claimId) return keep('lost');
+  return write({ ...row, version: row.version + 1, claim: { ...row.claim, sendingAtMs: at.nowMs } }, 'marked');
+};
+
+export const settle = (row: Claimed, input: SettleInput, at: At): Decision => {
+  if (row.claim.id !== input.claimId) return late(row, input, at);
+  const life = withKnowledge(lifeOf(row), row, input);
+  const next = nextState(life, input, at);
+  const nextAtMs = next.status === 'pending' ? Math.max(next.dueAtMs, next.deferral?.untilMs ?? 0) : undefined;
+  const recorded = { ...next, journal: journaled(life, entryOf('outcome', input, at.nowMs, nextAtMs)).journal };
+  return write(recorded, recorded.status === 'quarantined' ? 'quarantined' : 'settled', [
+    ...destinationEffects(input, at.nowMs),
+    ...rowEffects(recorded),
+  ]);
+};
+
+/** An outcome whose claim no longer stands. */
+export const late = (row: Delivery, input: SettleInput, at: At): Decision => {
+  const known = row.journal.lines.some(({ entry }) => entry.kind === 'late-outcome' && entry.attempt === input.attempt);
+  if (known) return keep('repeated');
+  const life = journaled(lifeOf(row), entryOf('late-outcome', input, at.nowMs, undefined));
+  const effects = destinationEffects(input, at.nowMs);
+  const final = row.status === 'delivered' || row.status === 'cancelled';
+  if (input.outcome.class === 'delivered' && !final) {
+    return write(delivered(life, at.nowMs, 'late-outcome'), 'late', effects);
+  }
+  return write({ ...row, version: life.version, journal: life.journal }, 'late', effects);
+};
+
+const entryOf = (
+  kind: 'outcome' | 'late-outcome',
+  input: SettleInput,
+  nowMs: number,
+  nextAtMs: number | undefined,
+): Entry => {
+  const { outcome } = input;
+  return {
+    kind,
+    atMs: nowMs,
+    writeId: input.writeId,
+    cause: input.cause,
+    attempt: input.attempt,
+    class: outcome.class,
+    // The class and the status say it all for a plain answer; the line stays short.
+    ...(outcome.status === undefined ? { detail: outcome.detail } : { status: outcome.status }),
+    ...(outcome.durationMs === undefined ? {} : { durationMs: outcome.durationMs }),
+    ...(nextAtMs === undefined ? {} : { nextAtMs }),
+  };
+};
+
+/** What this attempt adds to what is known: key life, doubt, excerpts, and the unit that comes back. */
+const withKnowledge = (life: Life, row: Claimed, input: SettleInput): Life => {
+  const { outcome } = input;
+  const unsafe = !row.claim.repeatSafe || life.doubt === 'unsafe';
+  const excerpt = outcome.excerpt ? { attempt: input.attempt, text: outcome.excerpt } : undefined;
+  const refunded = outcome.class === 'withheld' && life.refunds < REFUNDS_MAX;
+  return {
+    ...life,
+    refunds: life.refunds + (refunded ? 1 : 0),
+    ...(outcome.mayHaveArrived ? { keyFromMs: life.keyFromMs ?? row.claim.startedAtMs } : {}),
+    ...(outcome.class === 'in-doubt' ? { doubt: unsafe ? 'unsafe' : 'safe' } : {}),
+    ...(excerpt ? { latestExcerpt: excerpt, firstExcerpt: life.firstExcerpt ?? excerpt } : {}),
+  };
+};
+
+const nextState = (life: Life, input: SettleInput, at: At): Delivery => {
+  const hold = (reason: QuarantineReason): Quarantined => quarantined(life, at.nowMs, reason);
+  switch (input.outcome.class) {
+    case 'delivered':
+      return delivered(life, at.nowMs, 'attempt');
+    case 'gone':
+      return hold('gone');
+    case 'rejected':
+      return hold('rejected');
+    case 'withheld':
+      return withhold(life, input, at.nowMs);
+    case 'in-doubt':
+      return life.doubt === 'unsafe' ? hold('in-doubt') : retry(life, input, at);
+    case 'not-sent': {
+      const ours = input.outcome.detail === 'blocked' || input.outcome.detail === 'argument';
+      return ours ? hold('blocked') : retry(life, input, at);
+    }
+    case 'throttled':
+    case 'failed':
+    case 'abandoned':
+      return retry(life, input, at);
+  }
+};
+
+const retry = (life: Life, input: SettleInput, at: At): Pending | Quarantined => {
+  const { outcome, rules } = input;
+  const hold = (reason: QuarantineReason): Quarantined => quarantined(life, at.nowMs, reasonFor(reason, outcome.class));
+  if (!budgetLeft(life)) return hold('budget');
+  const due = dueAfter({
+    nowMs: at.nowMs,
+    delayMs: nextDelayMs({ scheduleSec: rules.scheduleSec, spent: spentOf(life), draw: at.draw }),
+    retryAfterMs: outcome.retryAfterMs,
+    horizonEndMs: life.horizonFromMs + HORIZON_MS,
+  });
+  return due.kind === 'horizon' ? hold('horizon') : pendingAt(life, due.dueAtMs, at.nowMs);
+};
+
+const withhold = (life: Life, input: SettleInput, nowMs: number): Pending | Quarantined => {
+  if (!budgetLeft(life)) return quarantined(life, nowMs, 'budget');
+  const plan = input.withheld ?? { kind: 'again' };
+  switch (plan.kind) {
+    case 'again':
+      return pendingAt(life, nowMs + DELAY_FLOOR_MS, nowMs);
+    case 'park':
+      return parked(pendingAt(life, nowMs, nowMs), plan.reason, nowMs, plan.probeAtMs);
+    case 'defer':
+      return deferred(pendingAt(life, nowMs, nowMs), { untilMs: plan.untilMs, reason: plan.reason }, nowMs);
+  }
+};
+
+/** What an answer means for the whole destination counts from any attempt, superseded or not. */
+const destinationEffects = (input: SettleInput, nowMs: number): Effect[] => {
+  const { outcome } = input;
+  if (outcome.class === 'gone') return [{ kind: 'pause', reason: 'gone' }];
+  const asksAll = outcome.status === 429 || outcome.status === 503;
+  if (!asksAll || outcome.retryAfterMs === undefined || outcome.retryAfterMs <= 0) return [];
+  return [{ kind: 'close', untilMs: nowMs + Math.min(outcome.retryAfterMs, CLOSED_MS_MAX) }];
+};
+
+const rowEffects = (next: Delivery): Effect[] => {
+  if (next.status !== 'pending') return [];
+  if (next.parking) return [{ kind: 'reread-gate', version: next.version }];
+  return [{ kind: 'publish', version: next.version, dueAtMs: Math.max(next.dueAtMs, next.deferral?.untilMs ?? 0) }];
+};

@@ -1,0 +1,105 @@
+/** What an attempt came to: the one table that turns the answer of a destination into an outcome. */
+
+import { RETRY_AFTER_HEADERS_MAX } from './limits.ts';
+
+/** What the sender saw. `answered` needs no more than a status line; what happened to the body after it is a note. */
+export type Answer =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      /** The values of Retry-After, one per header line. */
+      readonly retryAfter: readonly string[];
+      readonly excerpt: string;
+      readonly durationMs: number;
+      readonly bodyNote?: 'reset' | 'deadline' | 'too-large';
+    }
+  | {
+      /** Certain: no byte of the request has left. */
+      readonly kind: 'not-sent';
+      readonly cause: 'dns' | 'refused' | 'tls' | 'blocked' | 'connect-timeout' | 'argument';
+      readonly detail: string;
+      readonly durationMs: number;
+    }
+  | {
+      /** Bytes may have left, and there is no answer that says what they did. */
+      readonly kind: 'in-doubt';
+      readonly cause: 'timeout' | 'reset' | 'protocol' | 'header-overflow';
+      readonly detail: string;
+      readonly durationMs: number;
+    };
+
+/** `withheld` and `abandoned` are never an answer: they name attempts that ended before their first byte. */
+export type OutcomeClass =
+  | 'delivered'
+  | 'throttled'
+  | 'failed'
+  | 'rejected'
+  | 'gone'
+  | 'not-sent'
+  | 'in-doubt'
+  | 'withheld'
+  | 'abandoned';
+
+/** What the destination's settings say about reading its answers. */
+export interface AnswerRules {
+  readonly repeatSafe: boolean;
+  /** Statuses that end the delivery instead of being tried again. A 2xx and a 410 keep their meaning. */
+  readonly rejectOn: readonly number[];
+}
+
+export interface Classified {
+  readonly class: OutcomeClass;
+  /** A stable code for journal and operator, such as `status-500`, `redirect`, `busy-there`, `dns`, `timeout`. */
+  readonly detail: string;
+  /** Raw values to honour for this delivery's due time; see `closesDestination` for the whole destination. */
+  readonly retryAfter: readonly string[];
+  readonly mayHaveArrived: boolean;
+}
+
+/** Classifies an answer. Whatever may have arrived is never called not-sent, and never delivered without a 2xx. */
+export const classify = (answer: Answer, rules: AnswerRules): Classified => {
+  if (answer.kind !== 'answered') return classified(answer.kind, answer.cause, []);
+  const { class: outcome, detail } = classOfStatus(answer, rules);
+  const waits = outcome === 'throttled' || outcome === 'failed';
+  return classified(outcome, detail, waits || closesDestination(answer) ? answer.retryAfter : []);
+};
+
+/** False only where it is certain that no byte of the request left. A key's life starts at the first true. */
+export const mayHaveArrived = (outcome: OutcomeClass): boolean =>
+  outcome !== 'not-sent' && outcome !== 'withheld' && outcome !== 'abandoned';
+
+/** A 429 or 503 with a Retry-After speaks for the whole destination, not for this delivery only. */
+export const closesDestination = (answer: Answer): boolean =>
+  answer.kind === 'answered' && (answer.status === 429 || answer.status === 503) && asksToWait(answer.retryAfter);
+
+type StatusClass = { readonly class: OutcomeClass; readonly detail: string };
+
+const TRY_LATER: readonly number[] = [408, 423, 425, 429];
+/** A gateway's own answers: it may have passed the request on before it gave up. */
+const FROM_A_GATEWAY: readonly number[] = [502, 504];
+
+const classOfStatus = (answer: Extract<Answer, { kind: 'answered' }>, rules: AnswerRules): StatusClass => {
+  const { status } = answer;
+  const detail = `status-${status}`;
+  // An answer outside HTTP's range answers nothing; NaN is outside as well.
+  if (!(status >= 200 && status <= 599)) return { class: 'in-doubt', detail: 'protocol' };
+  if (status <= 299) return { class: 'delivered', detail };
+  if (status === 410) return { class: 'gone', detail };
+  // Before the list of the destination: a request that may have had its effect must not be filed as refused.
+  if (!rules.repeatSafe && FROM_A_GATEWAY.includes(status)) return { class: 'in-doubt', detail };
+  if (status === 422 || rules.rejectOn.includes(status)) return { class: 'rejected', detail };
+  if (status <= 399) return { class: 'failed', detail: 'redirect' };
+  // The first request with our key is still at work there: neither a success nor a refusal.
+  if (status === 409) return { class: 'failed', detail: 'busy-there' };
+  if (TRY_LATER.includes(status) || closesDestination(answer)) return { class: 'throttled', detail };
+  return { class: 'failed', detail };
+};
+
+const classified = (outcome: OutcomeClass, detail: string, retryAfter: readonly string[]): Classified => ({
+  class: outcome,
+  detail,
+  retryAfter: retryAfter.slice(0, RETRY_AFTER_HEADERS_MAX),
+  mayHaveArrived: mayHaveArrived(outcome),
+});
+
+const asksToWait = (retryAfter: readonly string[]): boolean => retryAfter.some((value) => value.trim() !== '');

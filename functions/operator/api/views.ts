@@ -1,0 +1,139 @@
+/** How rows look to a person or a program outside: ISO times, the journal in words, never a secret. */
+import { redactHeaders } from '../../core/headers.ts';
+import type { AcceptedEvent, Destination, Gate } from '../../core/items.ts';
+import type { Delivery, Entry } from '../../core/model.ts';
+import type { Found } from '../../ports.ts';
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const given = <K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> =>
+  value === undefined ? {} : ({ [key]: value } as Partial<Record<K, V>>);
+
+const CAUSES: Readonly<Record<string, string>> = {
+  p: 'push',
+  s: 'sweep',
+  o: 'operation',
+  a: 'actor',
+  i: 'api',
+  q: 'queue',
+};
+
+/** `p:qmsg_1` as stored, `push:qmsg_1` for people; a cause that was too long is stored as a hash, after a `#`. */
+const causeText = (cause: string): string => `${CAUSES[cause.slice(0, 1)] ?? 'unknown'}${cause.slice(1)}`;
+
+export const entryView = (entry: Entry, index: number) => ({
+  seq: index + 1,
+  kind: entry.kind,
+  at: iso(entry.atMs),
+  ...given('attempt', entry.attempt),
+  cause: causeText(entry.cause),
+  ...given('class', entry.class),
+  ...given('status', entry.status),
+  ...given('detail', entry.detail),
+  ...given('durationMs', entry.durationMs),
+  ...given('nextAt', entry.nextAtMs === undefined ? undefined : iso(entry.nextAtMs)),
+  requestId: entry.writeId,
+  ...given('decision', entry.decision),
+  ...given('grant', entry.grant),
+  ...given(
+    'waited',
+    entry.waits && { count: entry.waits.count, since: iso(entry.waits.sinceMs), reason: entry.waits.reason },
+  ),
+});
+
+const dueAtMsOf = (row: Delivery): number | undefined =>
+  row.status === 'pending' ? Math.max(row.dueAtMs, row.deferral?.untilMs ?? 0) : undefined;
+
+const reasonOf = (row: Delivery): string | undefined => {
+  switch (row.status) {
+    case 'quarantined':
+    case 'cancelled':
+      return row.reason;
+    case 'pending':
+      return row.parking?.reason;
+    case 'claimed':
+    case 'delivered':
+      return undefined;
+  }
+};
+
+export const deliverySummary = (row: Delivery) => {
+  const dueAtMs = dueAtMsOf(row);
+  return {
+    event: row.event,
+    destination: row.destination,
+    status: row.status,
+    ...given('reason', reasonOf(row)),
+    attempts: row.attempts,
+    budget: row.budget,
+    redrives: row.redrives,
+    ...given('dueAt', dueAtMs === undefined ? undefined : iso(dueAtMs)),
+    ...given('leaseEndsAt', row.status === 'claimed' ? iso(row.claim.leaseEndsAtMs) : undefined),
+    ...given('deliveredBy', row.status === 'delivered' ? row.by : undefined),
+  };
+};
+
+export const deliveryView = (row: Delivery) => ({
+  ...deliverySummary(row),
+  acceptedAt: iso(row.acceptedAtMs),
+  mayHaveArrived: row.doubt !== 'none',
+  payloadHash: row.payloadHash,
+  ...given('firstExcerpt', row.firstExcerpt),
+  ...given('latestExcerpt', row.latestExcerpt),
+  ...given(
+    'waits',
+    row.status === 'pending' && row.waits
+      ? { count: row.waits.count, since: iso(row.waits.sinceMs), reason: row.waits.reason }
+      : undefined,
+  ),
+  journal: row.journal.lines.map((line, index) => entryView(line.entry, index)),
+  journalHead: row.journal.head,
+});
+
+export const eventView = (event: AcceptedEvent, deliveries: readonly Delivery[], conflicts: number) => ({
+  event: event.event,
+  ...given('type', event.type),
+  acceptedAt: iso(event.acceptedAtMs),
+  ...given('deliverAt', event.deliverAtMs === undefined ? undefined : iso(event.deliverAtMs)),
+  source: event.source,
+  contentType: event.contentType,
+  payloadBytes: event.payload.byteLength,
+  payloadHash: event.payloadHash,
+  fingerprint: event.fingerprint,
+  conflicts,
+  deliveries: deliveries.map(deliverySummary),
+});
+
+const stateOf = (gate: Found<Gate>, nowMs: number) => {
+  if (gate.kind !== 'found') return { state: 'active' };
+  const { pause, closedUntilMs, closedSinceMs } = gate.item;
+  if (pause) return { state: 'paused', since: iso(pause.sinceMs), by: pause.by, reason: pause.reason };
+  if (closedUntilMs !== undefined && closedUntilMs > nowMs) {
+    return {
+      state: 'closed',
+      since: iso(closedSinceMs ?? nowMs),
+      by: 'destination',
+      reason: 'it answered with Retry-After',
+      closedUntil: iso(closedUntilMs),
+    };
+  }
+  return { state: 'active' };
+};
+
+export const destinationView = (config: Destination, gate: Found<Gate>, nowMs: number) => ({
+  destination: config.destination,
+  url: config.url,
+  repeatSafe: config.repeatSafe,
+  keyLifeHours: config.keyLifeHours,
+  schedule: config.scheduleSec,
+  timeoutMs: config.timeoutMs,
+  ...given('ratePerSecond', config.ratePerSecond),
+  ...given('concurrency', config.concurrency),
+  rejectOn: config.rejectOn,
+  headers: redactHeaders(config.headers),
+  acceptFromQueue: config.acceptFromQueue,
+  mode: config.mode,
+  createdAt: iso(config.createdAtMs),
+  updatedAt: iso(config.updatedAtMs),
+  ...stateOf(gate, nowMs),
+});

@@ -1,0 +1,208 @@
+/**
+ * Every interface between the thinking and the world, on one screen.
+ *
+ * Adapters fill these; `steps` and the function folders use them; `core` knows none of them. A port that is out of
+ * reach throws `PortUnavailable`; every refusal that is part of the plan is a value.
+ */
+import type { DestinationId, EventId } from './core/ids.ts';
+import type { Destination, Gate, Item, ItemKind, ItemOf } from './core/items.ts';
+import type { DeliveryRef } from './core/model.ts';
+import type { Answer } from './core/outcome.ts';
+
+/** A broken port: the ledger, the queue. The push is answered 503, the caller of the API is told to repeat. */
+export class PortUnavailable extends Error {
+  readonly port: 'ledger' | 'queue' | 'secrets';
+  constructor(port: 'ledger' | 'queue' | 'secrets', message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'PortUnavailable';
+    this.port = port;
+  }
+}
+
+/**
+ * A stored item that this code's own writer could not have made: a claim without a lease, a hash of the wrong length, a
+ * line of the journal that cannot be read. It is broken data, and nobody may guess at it: a claimed row without a lease
+ * must never look like one that is free. Whoever meets it changes nothing and raises an alarm; a person repairs the
+ * item.
+ */
+export class LedgerCorrupt extends Error {
+  readonly partition: string;
+  readonly sort: string;
+  constructor(partition: string, sort: string, reason: string, options?: ErrorOptions) {
+    super(`the ledger's item "${partition}" / "${sort}" is broken: ${reason}`, options);
+    this.name = 'LedgerCorrupt';
+    this.partition = partition;
+    this.sort = sort;
+  }
+}
+
+/** A cursor that is not one of ours, or is of another list: the caller's mistake. */
+export class BadCursor extends Error {
+  constructor() {
+    super('the cursor is not one that this list gave out: start the list again without a cursor');
+    this.name = 'BadCursor';
+  }
+}
+
+// ---- ledger -------------------------------------------------------------------------------------------------------
+
+/** Names one item. */
+export type Ref =
+  | { readonly item: 'event'; readonly event: EventId }
+  | ({ readonly item: 'delivery' } & DeliveryRef)
+  | { readonly item: 'conflict'; readonly event: EventId; readonly fingerprint: string }
+  | { readonly item: 'destination'; readonly destination: DestinationId }
+  | { readonly item: 'gate'; readonly destination: DestinationId }
+  | { readonly item: 'secret'; readonly destination: DestinationId }
+  | { readonly item: 'token'; readonly hash: string }
+  | { readonly item: 'poison'; readonly id: string }
+  | { readonly item: 'poison-minute'; readonly minute: number }
+  | { readonly item: 'heartbeat'; readonly shard: number };
+
+export type RefOf<K extends ItemKind> = Extract<Ref, { item: K }>;
+
+/** `later`: written by newer code; this code neither writes nor publishes it. */
+export type Found<T> =
+  | { readonly kind: 'found'; readonly item: T }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'later'; readonly format: number };
+
+/** A refused write brings back what stands there now, read in the same moment. */
+export type Written<T> = { readonly kind: 'written' } | { readonly kind: 'refused'; readonly present: Found<T> };
+
+/**
+ * Compare-and-swap over single items, strongly consistent. No logic lives in the store: all thought is in the core.
+ */
+export interface Ledger {
+  load<K extends ItemKind>(ref: RefOf<K>): Promise<Found<ItemOf<K>>>;
+  /** Settings and gate of a destination, by one strongly consistent query. */
+  loadDestination(id: DestinationId): Promise<{ config: Found<Destination>; gate: Found<Gate> }>;
+  /** The event, its deliveries (at most ten) and its conflicts, by one strongly consistent query. */
+  loadEvent(id: EventId): Promise<readonly Item[]>;
+  /** Writes the item if nothing stands under its key. */
+  create<T extends Item>(item: T): Promise<Written<ItemOf<T['item']>>>;
+  /** Writes `next` if the present item still has the version `read.version`; `next.version` is that plus one. */
+  replace<T extends Item>(read: T, next: ItemOf<T['item']>): Promise<Written<ItemOf<T['item']>>>;
+}
+
+/** What an index answers. Eventually consistent and possibly wrong: the row decides, always. */
+export interface Pages {
+  /** Rows of one shard whose look-after time has come, oldest first. */
+  due(shard: number, untilMs: number, limit: number): Promise<readonly (DeliveryRef & { lookAfterMs: number })[]>;
+  list(query: ListQuery): Promise<Page>;
+}
+
+export type ListQuery = { readonly limit: number; readonly cursor?: string } & (
+  | { readonly list: 'open' }
+  | { readonly list: 'parked' | 'quarantined'; readonly destination?: DestinationId }
+  | { readonly list: 'recent'; readonly destination: DestinationId }
+  | { readonly list: 'destinations' }
+);
+
+export interface Page {
+  readonly refs: readonly Ref[];
+  readonly next?: string;
+}
+
+// ---- queue --------------------------------------------------------------------------------------------------------
+
+export interface Publication {
+  /** Identity of this publish: a repeat under the same key is harmless, a later plan has another key. */
+  readonly key: string;
+  readonly body: string;
+  /** Whole seconds, 0 to the transport's longest delay. */
+  readonly delaySec: number;
+}
+
+export type Published =
+  | { readonly kind: 'published'; readonly messageId: string }
+  | { readonly kind: 'failed'; readonly code: string; readonly detail: string };
+
+export interface QueueLimits {
+  readonly delayMsMax: number;
+  readonly messageBytesMax: number;
+}
+
+export interface Queue {
+  readonly limits: QueueLimits;
+  /** One try within two seconds. Never throws: a failed publish is repaired by the sweep. */
+  publish(publication: Publication): Promise<Published>;
+}
+
+export type HeaderGetter = (name: string) => string | undefined;
+
+export type Verified = { readonly kind: 'authentic' } | { readonly kind: 'refused'; readonly code: string };
+
+/** A push without its wrapping: who sent it and the message itself, still as text or value to be parsed. */
+export type Unwrapped =
+  | {
+      readonly kind: 'message';
+      readonly messageId?: string;
+      readonly deliveryCount?: number;
+      readonly body: Uint8Array;
+    }
+  | { readonly kind: 'senseless'; readonly reason: string; readonly messageId?: string };
+
+/** The push side of a transport. */
+export interface Push {
+  verify(header: HeaderGetter, body: Uint8Array, nowMs: number): Verified;
+  unwrap(body: Uint8Array): Unwrapped;
+}
+
+// ---- destination, secrets, telemetry ------------------------------------------------------------------------------
+
+export interface OutgoingRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** One deadline over look-up, connect, headers and body. */
+  readonly deadlineMs: number;
+  readonly connectMs: number;
+  readonly excerptBytes: number;
+}
+
+export interface Sender {
+  send(request: OutgoingRequest): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** Signing secrets as `whsec_` texts, newest first; none is a misconfiguration that stops the attempt. */
+export interface Secrets {
+  signing(destination: DestinationId): Promise<readonly string[]>;
+}
+
+export type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Telemetry {
+  /** One wide line: identities first, then what was decided and why. */
+  line(name: string, fields: Fields): void;
+  count(name: string, by?: number): void;
+}
+
+// ---- system -------------------------------------------------------------------------------------------------------
+
+export interface Clock {
+  nowMs(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+export interface Dice {
+  /** A number from 0 (included) to 1 (excluded). */
+  draw(): number;
+  /** A fresh id: 66 random bits as 11 characters of base64url. */
+  id(): string;
+  bytes(count: number): Uint8Array;
+}
+
+/** A full set of filled ports. A step names the few that it uses. */
+export interface World {
+  readonly ledger: Ledger;
+  readonly pages: Pages;
+  readonly queue: Queue;
+  readonly push: Push;
+  readonly sender: Sender;
+  readonly secrets: Secrets;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly dice: Dice;
+}

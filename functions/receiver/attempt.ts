@@ -1,0 +1,132 @@
+/**
+ * One request under one claim.
+ *
+ *   prepare -> mark (only where a repeat is not safe) -> re-check row and gate -> send
+ *                                                             |
+ *                                                             +-> withheld: no byte leaves, the unit comes back
+ *
+ * Between the re-check and the socket there is no other await: whoever paused the destination before the re-check
+ * began is obeyed.
+ */
+import { viewGate } from '../core/gate.ts';
+import type { Outcome, Withheld } from '../core/inputs.ts';
+import type { Destination } from '../core/items.ts';
+import { ANSWER_BYTES_DRAINED_MAX, CONNECT_MS, EXCERPT_BYTES_MAX, RECHECK_FRESH_MS } from '../core/limits.ts';
+import type { Claimed, Delivery } from '../core/model.ts';
+import { type Answer, classify } from '../core/outcome.ts';
+import { parseRetryAfter } from '../core/retry-after.ts';
+import { type Found, PortUnavailable } from '../ports.ts';
+import { transition } from '../steps/transition.ts';
+import type { ClaimMade } from './claim.ts';
+import { type Prepared, prepare } from './request.ts';
+import type { Receiver, Run } from './run.ts';
+
+export interface AttemptMade {
+  readonly outcome: Outcome;
+  readonly withheld?: Withheld;
+}
+
+export const attempt = async (world: Receiver, _run: Run, claimed: ClaimMade): Promise<AttemptMade> => {
+  try {
+    const prepared = await prepare(world, claimed);
+    if (prepared.kind === 'impossible') return made(notSent(prepared.detail));
+    const marked = await mark(world, claimed.row);
+    if (!marked) return withheld('lost');
+    return await recheckAndSend(world, claimed, prepared);
+  } catch (error) {
+    if (!(error instanceof PortUnavailable)) throw error;
+    // Nothing has been sent, and that is worth recording if the ledger is there again for the settle.
+    return withheld('no-recheck');
+  }
+};
+
+/** Where a repeat is not safe, the mark tells a dead worker's successor whether a byte may have left. */
+const mark = async (world: Receiver, row: Claimed): Promise<boolean> => {
+  if (row.claim.repeatSafe) return true;
+  const result = await transition(world, row, { kind: 'mark', claimId: row.claim.id });
+  return result.kind === 'applied' && result.row.status === 'claimed' && result.row.claim.id === row.claim.id;
+};
+
+const recheckAndSend = async (world: Receiver, claimed: ClaimMade, prepared: Prepared): Promise<AttemptMade> => {
+  const { row } = claimed;
+  const beganAtMs = world.clock.nowMs();
+  const [found, destination] = await Promise.all([
+    world.ledger.load({ item: 'delivery', event: row.event, destination: row.destination }),
+    world.ledger.loadDestination(row.destination),
+  ]);
+  const nowMs = world.clock.nowMs();
+  const obstacle =
+    obstacleInRow(found, row, claimed.config.timeoutMs, nowMs) ??
+    obstacleInGate(viewGate(destination.config, destination.gate, nowMs, world.dice.draw()), claimed.config);
+  if (obstacle) return obstacle;
+  if (nowMs - beganAtMs > RECHECK_FRESH_MS) return withheld('stale-recheck');
+  const answer = await world.sender.send({
+    url: claimed.config.url,
+    headers: prepared.headersAt(nowMs),
+    body: claimed.event.payload,
+    deadlineMs: claimed.config.timeoutMs,
+    connectMs: Math.min(CONNECT_MS, claimed.config.timeoutMs),
+    excerptBytes: Math.min(EXCERPT_BYTES_MAX, ANSWER_BYTES_DRAINED_MAX),
+  });
+  return made(outcomeOf(answer, claimed, world.clock.nowMs()));
+};
+
+const obstacleInRow = (
+  found: Found<Delivery>,
+  mine: Claimed,
+  timeoutMs: number,
+  nowMs: number,
+): AttemptMade | undefined => {
+  const owner = found.kind === 'found' && found.item.status === 'claimed' && found.item.claim.id === mine.claim.id;
+  if (!owner) return withheld('lost');
+  // Owner and lease: after a long pause the live lease may be somebody else's, or ours may be too short for an attempt.
+  return mine.claim.leaseEndsAtMs - nowMs < timeoutMs ? withheld('short-lease') : undefined;
+};
+
+const obstacleInGate = (view: ReturnType<typeof viewGate>, config: Destination): AttemptMade | undefined => {
+  switch (view.kind) {
+    case 'open': {
+      // The claim stands on these settings; with others, another claim has to be made.
+      const same = view.config.version === config.version;
+      return same ? undefined : withheld('settings-changed');
+    }
+    case 'park':
+      return withheld('paused', { kind: 'park', reason: view.reason });
+    case 'wait':
+      return withheld('closed', { kind: 'defer', reason: 'closed', untilMs: view.untilMs });
+    case 'no-destination':
+    case 'newer':
+      return withheld(view.kind);
+  }
+};
+
+const made = (outcome: Outcome): AttemptMade => ({ outcome });
+
+const notSent = (detail: string): Outcome => ({ class: 'not-sent', detail, mayHaveArrived: false });
+
+const withheld = (detail: string, plan: Withheld = { kind: 'again' }): AttemptMade => ({
+  outcome: { class: 'withheld', detail, mayHaveArrived: false },
+  withheld: plan,
+});
+
+const outcomeOf = (answer: Answer, claimed: ClaimMade, nowMs: number): Outcome => {
+  const { repeatSafe } = claimed.row.claim;
+  const classified = classify(answer, { repeatSafe, rejectOn: claimed.config.rejectOn });
+  const asked = parseRetryAfter(classified.retryAfter, nowMs);
+  return {
+    class: classified.class,
+    detail: classified.detail,
+    durationMs: Math.round(answer.durationMs),
+    mayHaveArrived: classified.mayHaveArrived,
+    ...(answer.kind === 'answered' ? { status: answer.status } : {}),
+    ...(asked.kind === 'after' ? { retryAfterMs: asked.ms } : {}),
+    ...(excerptOf(answer, classified.class === 'delivered') ?? {}),
+  };
+};
+
+/** Of a success nothing is kept; a blocked address must not show what stood behind it. */
+const excerptOf = (answer: Answer, success: boolean): { excerpt: string } | undefined => {
+  if (success || (answer.kind === 'not-sent' && answer.cause === 'blocked')) return undefined;
+  const text = answer.kind === 'answered' ? answer.excerpt : answer.detail;
+  return text === '' ? undefined : { excerpt: text };
+};

@@ -1,0 +1,38 @@
+/** The receiver in the cloud: made once, at cold start, from the environment. Nothing is called before the first push. */
+import { createLedgerClient } from '../adapters/ledger/client.ts';
+import { createDynamoLedger } from '../adapters/ledger/dynamodb.ts';
+import { createDynamoPages } from '../adapters/ledger/pages.ts';
+import { createInfraiQueue } from '../adapters/queue/infrai/client.ts';
+import { createInfraiPush } from '../adapters/queue/infrai/push.ts';
+import { createLedgerSecrets } from '../adapters/secrets.ts';
+import { createSender } from '../adapters/sender/sender.ts';
+import { systemClock, systemDice } from '../adapters/system.ts';
+import { createTelemetry } from '../adapters/telemetry.ts';
+import { environment, readCloudConfig, readInfraiConfig, readPushScheme } from '../config.ts';
+import { PUBLISH_MS, TICK_MS } from '../core/limits.ts';
+import { lambdaEntry, remainingMsOf } from '../http/lambda.ts';
+import { createReceiverApp } from './app.ts';
+
+const env = environment();
+const { table, ownHosts } = readCloudConfig(env);
+const client = createLedgerClient();
+const ledger = createDynamoLedger({ client, table });
+const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`));
+
+const app = createReceiverApp(
+  {
+    ledger,
+    pages: createDynamoPages({ client, table }, systemClock),
+    queue: createInfraiQueue({ ...readInfraiConfig(env), publishMs: PUBLISH_MS }),
+    push: createInfraiPush(readPushScheme(env)),
+    sender: createSender({ policy: { allowLocal: false, ownHosts }, clock: systemClock }),
+    secrets: createLedgerSecrets(ledger, systemClock),
+    telemetry,
+    clock: systemClock,
+    dice: systemDice,
+    tickMs: TICK_MS,
+  },
+  { transport: 'infrai', remainingMs: remainingMsOf },
+);
+
+export const handler = lambdaEntry(app, telemetry);

@@ -1,0 +1,141 @@
+/**
+ * A push becomes one effect.
+ *
+ *   verify -> unwrap -> read message -+- deliver: load, gate, claim, attempt, settle
+ *                                     +- event:   accept, as intake does
+ *                                     +- sweep:   look after the rows of a shard
+ *                                     +- newer:   503, the queue keeps it
+ *                                     +- senseless: poison item, 2xx
+ */
+import { causeOf } from '../core/journal.ts';
+import { REMAINING_MS_MIN } from '../core/limits.ts';
+import { type Message, readMessage } from '../core/message.ts';
+import type { Delivery, DeliveryRef } from '../core/model.ts';
+import { phaseOf } from '../core/phase.ts';
+import type { Submission } from '../core/submission.ts';
+import { type HeaderGetter, LedgerCorrupt, PortUnavailable } from '../ports.ts';
+import { accept } from '../steps/accept.ts';
+import { ack, later, type Verdict } from './answer.ts';
+import { attempt } from './attempt.ts';
+import { claim } from './claim.ts';
+import { passGate } from './gate.ts';
+import { filePoison } from './poison.ts';
+import type { Receiver, Run } from './run.ts';
+import { settle } from './settle.ts';
+import { sweep } from './sweep.ts';
+
+export interface PushRequest {
+  readonly header: HeaderGetter;
+  readonly body: Uint8Array;
+  /** Names the invocation; one per push. */
+  readonly runId: string;
+  remainingMs(): number;
+}
+
+export const receive = async (world: Receiver, push: PushRequest): Promise<Verdict> => {
+  const verified = world.push.verify(push.header, push.body, world.clock.nowMs());
+  if (verified.kind === 'refused') {
+    world.telemetry.count('push-unauthentic');
+    return { kind: 'unauthentic', code: verified.code };
+  }
+  if (push.remainingMs() < REMAINING_MS_MIN) return later('no-time', 'this invocation is about to end');
+  try {
+    return await receiveAuthentic(world, push);
+  } catch (error) {
+    if (error instanceof LedgerCorrupt) return corrupt(world, push.runId, error);
+    if (!(error instanceof PortUnavailable)) throw error;
+    world.telemetry.count('ledger-unavailable');
+    world.telemetry.line('push.later', { run: push.runId, port: error.port, detail: error.message });
+    return later('ledger-unavailable', error.message);
+  }
+};
+
+/** Broken data is a person's to repair. The item stays where it is, and every sweep that meets it says so again. */
+const corrupt = (world: Receiver, runId: string, error: LedgerCorrupt): Verdict => {
+  world.telemetry.count('ledger-corrupt');
+  world.telemetry.line('ledger.corrupt', { run: runId, detail: error.message });
+  return later('ledger-corrupt', 'an item of the ledger is broken; it has been logged');
+};
+
+const receiveAuthentic = async (world: Receiver, push: PushRequest): Promise<Verdict> => {
+  const unwrapped = world.push.unwrap(push.body);
+  const messageId = unwrapped.messageId;
+  if (unwrapped.kind === 'senseless') return filePoison(world, push.body, messageId, unwrapped.reason);
+  const read = readMessage(unwrapped.body, world.clock.nowMs());
+  if (read.kind === 'senseless') return filePoison(world, push.body, messageId, read.reason);
+  if (read.kind === 'newer') {
+    world.telemetry.count('push-newer');
+    return later('newer-message', read.reason);
+  }
+  const run: Run = {
+    id: push.runId,
+    cause: causeOf('push', messageId ?? push.runId),
+    ...(messageId === undefined ? {} : { messageId }),
+    remainingMs: push.remainingMs,
+  };
+  return dispatch(world, run, read.message, push.body);
+};
+
+const dispatch = async (world: Receiver, run: Run, message: Message, body: Uint8Array): Promise<Verdict> => {
+  switch (message.kind) {
+    case 'deliver':
+      return deliver(world, run, { event: message.event, destination: message.destination }, body);
+    case 'event':
+      return acceptMessage(world, run, message.submission);
+    case 'sweep':
+      return sweep(world, run, message.shard, message.tick);
+  }
+};
+
+/**
+ * A whole event from the queue: accepted as intake does. One that names a destination it may not use is refused, not
+ * filed: it may be the only copy, and the queue's dead letters keep it whole, where an excerpt would not.
+ */
+const acceptMessage = async (world: Receiver, run: Run, submission: Submission): Promise<Verdict> => {
+  const accepted = await accept(world, submission, { kind: 'queue', cause: run.cause });
+  switch (accepted.kind) {
+    case 'accepted':
+      return ack('accepted');
+    case 'conflict':
+      return ack('conflict');
+    case 'unknown-destination':
+    case 'not-from-queue':
+      world.telemetry.count('event-message-refused');
+      return later('not-acceptable', `${accepted.kind}: ${accepted.destination}`);
+  }
+};
+
+export const deliver = async (world: Receiver, run: Run, ref: DeliveryRef, body: Uint8Array): Promise<Verdict> => {
+  const found = await world.ledger.load({ item: 'delivery', event: ref.event, destination: ref.destination });
+  if (found.kind === 'later') {
+    world.telemetry.count('row-of-later-format');
+    return ack('row-of-later-format');
+  }
+  // A row stands before its first message is published, so a reference to nothing is not a matter of time.
+  if (found.kind === 'absent') return filePoison(world, body, run.messageId, 'names a delivery that does not exist');
+  const row = found.item;
+  switch (phaseOf(row, world.clock.nowMs())) {
+    case 'delivered':
+    case 'cancelled':
+      return ack('done');
+    case 'quarantined':
+      return ack('held');
+    case 'live':
+      return ack('busy');
+    case 'early':
+      return ack('early');
+    case 'due':
+    case 'parked':
+    case 'lapsed':
+      return deliverClaimable(world, run, row);
+  }
+};
+
+const deliverClaimable = async (world: Receiver, run: Run, row: Delivery): Promise<Verdict> => {
+  const gate = await passGate(world, run, row);
+  if (gate.kind === 'answered') return gate.verdict;
+  const claimed = await claim(world, run, row, gate.config);
+  if (claimed.kind === 'answered') return claimed.verdict;
+  const made = await attempt(world, run, claimed);
+  return settle(world, run, claimed, made);
+};

@@ -1,0 +1,86 @@
+/**
+ * Recording the outcome, and only then answering the queue.
+ *
+ * The claim is never released on a failed write: a request may have arrived, and whoever forgot that would send it
+ * again as if nothing had happened. The write is repeated in place; if the ledger stays away, the lease ends by itself
+ * and the next holder records this attempt as in doubt.
+ */
+import type { WriteId } from '../core/ids.ts';
+import type { SettleInput } from '../core/inputs.ts';
+import { SETTLE_TRIES_MAX } from '../core/limits.ts';
+import type { Delivery } from '../core/model.ts';
+import { PortUnavailable } from '../ports.ts';
+import { type Transition, transition } from '../steps/transition.ts';
+import type { Verdict } from './answer.ts';
+import type { AttemptMade } from './attempt.ts';
+import type { ClaimMade } from './claim.ts';
+import { rulesOf, verdictOf } from './gate.ts';
+import type { Receiver, Run } from './run.ts';
+
+const FIRST_PAUSE_MS = 200;
+
+export const settle = async (world: Receiver, run: Run, claimed: ClaimMade, made: AttemptMade): Promise<Verdict> => {
+  const input: SettleInput = {
+    kind: 'settle',
+    claimId: claimed.row.claim.id,
+    attempt: claimed.row.claim.attempt,
+    startedAtMs: claimed.row.claim.startedAtMs,
+    outcome: made.outcome,
+    rules: rulesOf(claimed.config),
+    writeId: world.dice.id() as WriteId,
+    cause: run.cause,
+    ...(made.withheld ? { withheld: made.withheld } : {}),
+  };
+  const result = await settleInPlace(world, claimed, input);
+  report(world, run, claimed, made, result);
+  return verdictOf(result);
+};
+
+const settleInPlace = async (world: Receiver, claimed: ClaimMade, input: SettleInput): Promise<Transition> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await transition(world, await latest(world, claimed, tries), input);
+    } catch (error) {
+      if (!(error instanceof PortUnavailable) || tries >= SETTLE_TRIES_MAX) throw error;
+      world.telemetry.count('settle-repeated');
+      await world.clock.sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
+    }
+  }
+};
+
+/** The first try writes over the claim as it was made: one write, no read. A stale row only costs a refusal. */
+const latest = async (world: Receiver, claimed: ClaimMade, tries: number): Promise<Delivery> => {
+  if (tries === 1) return claimed.row;
+  const found = await world.ledger.load({
+    item: 'delivery',
+    event: claimed.row.event,
+    destination: claimed.row.destination,
+  });
+  return found.kind === 'found' ? found.item : claimed.row;
+};
+
+/** One wide line an attempt: identities first, then what happened and what follows. */
+const report = (world: Receiver, run: Run, claimed: ClaimMade, made: AttemptMade, result: Transition): void => {
+  const { row } = claimed;
+  const after = result.kind === 'applied' || result.kind === 'kept' ? result.row : undefined;
+  world.telemetry.count(`attempt-${made.outcome.class}`);
+  if (after?.status === 'quarantined') world.telemetry.count(`quarantined-${after.reason}`);
+  world.telemetry.line('delivery.attempted', {
+    event: row.event,
+    destination: row.destination,
+    attempt: row.claim.attempt,
+    run: run.id,
+    messageId: run.messageId,
+    class: made.outcome.class,
+    detail: made.outcome.detail,
+    httpStatus: made.outcome.status,
+    durationMs: made.outcome.durationMs,
+    settled: result.kind === 'applied' || result.kind === 'kept' ? result.note : result.kind,
+    status: after?.status,
+    nextAtMs: after?.status === 'pending' ? after.dueAtMs : undefined,
+    spent: after ? after.attempts - after.refunds : undefined,
+    budget: after?.budget,
+    journalLength: after?.journal.lines.length,
+    head: after?.journal.head,
+  });
+};

@@ -1,0 +1,138 @@
+/**
+ * Accepting an event once: the event, then all its deliveries, then the publishes.
+ *
+ * Nothing is promised before the last delivery stands. Whoever got no answer repeats, and a repeat completes what is
+ * missing. A publish that fails is repaired by the sweep, so it does not undo the acceptance.
+ */
+import { deliveryOf, eventOf, sameSubmission } from '../core/acceptance.ts';
+import type { DestinationId, WriteId } from '../core/ids.ts';
+import type { AcceptedEvent, Conflict, Destination } from '../core/items.ts';
+import { CONFLICTS_PER_EVENT_MAX } from '../core/limits.ts';
+import type { Delivery } from '../core/model.ts';
+import type { Submission } from '../core/submission.ts';
+import { type Found, PortUnavailable, type World } from '../ports.ts';
+import { type Effects, publishDelivery } from './effects.ts';
+
+export interface Source {
+  readonly kind: AcceptedEvent['source'];
+  readonly cause: string;
+  readonly traceparent?: string;
+}
+
+export type Accepted =
+  | { readonly kind: 'accepted'; readonly event: AcceptedEvent; readonly repeated: boolean }
+  | { readonly kind: 'conflict'; readonly event: AcceptedEvent }
+  | { readonly kind: 'unknown-destination'; readonly destination: DestinationId; readonly index: number }
+  /** An `event` message for a destination that does not take events from the queue. */
+  | { readonly kind: 'not-from-queue'; readonly destination: DestinationId; readonly index: number };
+
+export const accept = async (world: Effects, submission: Submission, source: Source): Promise<Accepted> => {
+  const configs = await Promise.all(submission.destinations.map((id) => loadConfig(world, id)));
+  const unusable = configs.indexOf(undefined);
+  const shut = configs.findIndex((config) => source.kind === 'queue' && config?.acceptFromQueue === false);
+  if (unusable >= 0 || shut >= 0) {
+    // What was accepted before keeps its answer, whatever has become of the destination since.
+    const known = await world.ledger.load({ item: 'event', event: submission.event });
+    if (known.kind !== 'found') return refusal(submission, unusable, shut);
+    return known.item && sameSubmission(known.item, submission)
+      ? { kind: 'accepted', event: known.item, repeated: true }
+      : conflict(world, known.item, submission, source);
+  }
+  const usable = configs.filter((config) => config !== undefined);
+  const mine = eventOf(submission, source.kind, world.clock.nowMs(), source.traceparent);
+  const created = await world.ledger.create<AcceptedEvent>(mine);
+  if (created.kind === 'written') {
+    await createDeliveries(world, mine, usable, source, mine.acceptedAtMs);
+    return { kind: 'accepted', event: mine, repeated: false };
+  }
+  const present = presentOf(created.present, submission);
+  if (!sameSubmission(present, submission)) return conflict(world, present, submission, source);
+  await createDeliveries(world, present, usable, source, world.clock.nowMs());
+  return { kind: 'accepted', event: present, repeated: true };
+};
+
+const refusal = (submission: Submission, unusable: number, shut: number): Accepted => {
+  const index = unusable >= 0 ? unusable : shut;
+  const destination = submission.destinations[index];
+  if (destination === undefined) throw new RangeError(`no destination at ${index}`);
+  return { kind: unusable >= 0 ? 'unknown-destination' : 'not-from-queue', destination, index };
+};
+
+const loadConfig = async (
+  world: Pick<World, 'ledger'>,
+  destination: DestinationId,
+): Promise<Destination | undefined> => {
+  const found = await world.ledger.load({ item: 'destination', destination });
+  if (found.kind === 'later') throw newer(`destination ${destination}`, found.format);
+  return found.kind === 'found' && found.item.deletedAtMs === undefined ? found.item : undefined;
+};
+
+const presentOf = (present: Found<AcceptedEvent>, submission: Submission): AcceptedEvent => {
+  if (present.kind === 'found') return present.item;
+  if (present.kind === 'later') throw newer(`event ${submission.event}`, present.format);
+  throw new PortUnavailable('ledger', `event ${submission.event} vanished while it was being accepted`);
+};
+
+const newer = (what: string, format: number): PortUnavailable =>
+  new PortUnavailable(
+    'ledger',
+    `${what} was written in format ${format} by newer code; repeat when the deploy is done`,
+  );
+
+const createDeliveries = async (
+  world: Effects,
+  event: AcceptedEvent,
+  configs: readonly Destination[],
+  source: Source,
+  nowMs: number,
+): Promise<void> => {
+  const writeId = world.dice.id() as WriteId;
+  const rows = configs.map((config) => deliveryOf(event, config, writeId, source.cause, nowMs));
+  const results = await Promise.all(rows.map((row) => world.ledger.create<Delivery>(row)));
+  const fresh = rows.filter((_row, index) => results[index]?.kind === 'written');
+  await Promise.all(
+    fresh.map((row) =>
+      publishDelivery(world, row, {
+        kind: 'publish',
+        version: row.version,
+        dueAtMs: row.dueAtMs > nowMs ? row.dueAtMs : 0,
+      }),
+    ),
+  );
+  for (const row of fresh) {
+    world.telemetry.line('delivery.accepted', {
+      event: row.event,
+      destination: row.destination,
+      source: source.kind,
+      cause: source.cause,
+      dueAtMs: row.dueAtMs,
+      head: row.journal.head,
+    });
+  }
+};
+
+const conflict = async (
+  world: Effects,
+  event: AcceptedEvent,
+  submission: Submission,
+  source: Source,
+): Promise<Accepted> => {
+  const items = await world.ledger.loadEvent(event.event);
+  const kept = items.filter((item) => item.item === 'conflict');
+  const known = kept.some((item) => item.fingerprint === submission.fingerprint);
+  if (!known && kept.length < CONFLICTS_PER_EVENT_MAX) {
+    await world.ledger.create<Conflict>({
+      item: 'conflict',
+      version: 1,
+      event: event.event,
+      fingerprint: submission.fingerprint,
+      destinations: submission.destinations,
+      seenAtMs: world.clock.nowMs(),
+      source: source.kind,
+      carried: {},
+    });
+  }
+  world.telemetry.count('event-conflict');
+  world.telemetry.line('event.conflict', { event: event.event, source: source.kind, cause: source.cause });
+  return { kind: 'conflict', event };
+};

@@ -1,0 +1,55 @@
+/**
+ * One step of one delivery: decide from the row that was read, write it under the version that was read, act.
+ *
+ *   row --decide--> next --replace--> written: effects
+ *    ^                        |
+ *    +------- refused: the present row comes back; if our own write stands in it, it had been applied
+ */
+import type { Input, Note, RefusalCode } from '../core/inputs.ts';
+import { SWAP_TRIES_MAX } from '../core/limits.ts';
+import { decide, isOurs } from '../core/machine.ts';
+import type { Delivery } from '../core/model.ts';
+import { PortUnavailable } from '../ports.ts';
+import { type Effects, perform } from './effects.ts';
+
+export type Transition =
+  /** The write stands. `row` is what is there now: ours, or what a rival has made of it since. */
+  | { readonly kind: 'applied'; readonly row: Delivery; readonly note: Note }
+  | { readonly kind: 'kept'; readonly row: Delivery; readonly note: Note }
+  | {
+      readonly kind: 'refused';
+      readonly row: Delivery;
+      readonly code: RefusalCode;
+      readonly leaseEndsAtMs?: number;
+    }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'newer'; readonly format: number };
+
+/**
+ * Throws `PortUnavailable` when the ledger is out of reach, or when the row kept changing under every try. A repeat
+ * with the same input (same write id, same claim id) is safe after any failure.
+ */
+export const transition = async (world: Effects, read: Delivery, input: Input): Promise<Transition> => {
+  let row = read;
+  for (let tries = 0; tries < SWAP_TRIES_MAX; tries += 1) {
+    const decision = decide(row, input, world.clock.nowMs(), world.dice.draw());
+    if (decision.kind === 'keep') return { kind: 'kept', row, note: decision.note };
+    if (decision.kind === 'refused') return { ...decision, row };
+    // A sweep publishes first and moves the row only if that went well: the next tick tries again.
+    if (!(await perform(world, row, decision.before))) return { kind: 'kept', row, note: 'unpublished' };
+    const written = await world.ledger.replace<Delivery>(row, decision.next);
+    if (written.kind === 'written') {
+      await perform(world, row, decision.after);
+      return { kind: 'applied', row: decision.next, note: decision.note };
+    }
+    const { present } = written;
+    if (present.kind === 'absent') return { kind: 'absent' };
+    if (present.kind === 'later') return { kind: 'newer', format: present.format };
+    if (isOurs(present.item, input)) {
+      await perform(world, row, decision.after);
+      return { kind: 'applied', row: present.item, note: decision.note };
+    }
+    row = present.item;
+  }
+  throw new PortUnavailable('ledger', `delivery ${read.event} to ${read.destination} kept changing`);
+};

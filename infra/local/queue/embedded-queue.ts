@@ -1,0 +1,133 @@
+/**
+ * A push queue on this machine that speaks the HTTP contract of the real one, with what has been measured there: three
+ * deliveries six seconds apart and then the dead letter queue, a delivery count that restarts at a redrive, a publish
+ * that calls every message available, a list of dead letters that is empty, a bulk redrive that does nothing.
+ *
+ *   create ---> listen ---> pushes to every subscription ---> close: timers off, pushes broken off, server gone
+ */
+import type { Server } from 'node:http';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { INFRAI_LIMITS } from '../../../functions/adapters/queue/infrai/client.ts';
+import { PUSH_ANSWER_MS } from '../../../functions/core/limits.ts';
+import { Answers, invalid, NO_ROUTE, REFUSALS, UNAUTHORIZED } from './answers.ts';
+import { CAPABILITIES, detailsOf, isCapabilityId, summaryOf } from './contract.ts';
+import { QueueEngine, type QueueStats } from './engine.ts';
+import { type Chaos, Faults, NO_CHAOS } from './faults.ts';
+import { createHttpPush, PUSH_SIGNING, type PushSigning } from './http-push.ts';
+import { Pusher, type PushRecord } from './pusher.ts';
+import { routesOf } from './routes.ts';
+import type { Timers } from './timers.ts';
+
+export interface EmbeddedQueueOptions {
+  readonly timers: Timers;
+  readonly apiKey: string;
+  /** Queues that are there from the start. */
+  readonly queues: readonly string[];
+  readonly redeliverMs?: number;
+  readonly deliveriesMax?: number;
+  readonly pushesAtOnce?: number;
+  readonly pushTimeoutMs?: number;
+  readonly signing?: PushSigning;
+  readonly chaos?: Chaos;
+  readonly dlqListLies?: boolean;
+}
+
+export interface EmbeddedQueue {
+  /** The contract as an app, to be called in the process or mounted. */
+  readonly app: Hono<{ Bindings: Partial<HttpBindings> }>;
+  readonly faults: Faults;
+  /** Serves on loopback; gives the base address. Port 0 takes a free one. */
+  listen(port?: number): Promise<string>;
+  /** False where there is no such queue. */
+  subscribe(queue: string, to: { readonly url: string; readonly secret?: string }): boolean;
+  stats(queue: string): QueueStats | undefined;
+  /** The latest pushes that have ended, oldest first. */
+  pushes(): readonly PushRecord[];
+  /** Resolves when nothing is left to do before the clock moves on. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const REQUEST_BYTES_MAX = INFRAI_LIMITS.messageBytesMax + 64 * 1_024;
+
+export const createEmbeddedQueue = (options: EmbeddedQueueOptions): EmbeddedQueue => {
+  const { timers, pushTimeoutMs = PUSH_ANSWER_MS, dlqListLies = true } = options;
+  const { redeliverMs = 6_000, deliveriesMax = 3, pushesAtOnce = 16 } = options;
+  const faults = new Faults(options.chaos ?? NO_CHAOS);
+  const http = createHttpPush(timers, options.signing ?? PUSH_SIGNING);
+  const pusher = new Pusher(timers, http.post);
+  const engine = new QueueEngine({ redeliverMs, deliveriesMax, pushesAtOnce }, timers, faults, pusher);
+  for (const name of options.queues) engine.create(name);
+  const app = appOf(engine, options, { answerMs: pushTimeoutMs, dlqListLies });
+  let server: Server | undefined;
+  return {
+    app,
+    faults,
+    async listen(port = 0) {
+      server = await serve(app, port);
+      return addressOf(server);
+    },
+    subscribe: (queue, to) => engine.subscribe(queue, { ...to, answerMs: pushTimeoutMs }),
+    stats: (queue) => engine.stats(queue),
+    pushes: () => pusher.records,
+    idle: () => engine.idle(),
+    async close() {
+      await engine.close();
+      await http.close();
+      if (server !== undefined) await stop(server);
+    },
+  };
+};
+
+const appOf = (engine: QueueEngine, options: EmbeddedQueueOptions, settings: Parameters<typeof routesOf>[2]) => {
+  const app = new Hono<{ Bindings: Partial<HttpBindings> }>();
+  const say = new Answers();
+  app.get('/v1/discovery', (c) =>
+    c.json({
+      version: 'v1',
+      generated_at: new Date(options.timers.nowMs()).toISOString(),
+      capabilities: Object.keys(CAPABILITIES).filter(isCapabilityId).map(summaryOf),
+    }),
+  );
+  app.get('/v1/discovery/:id', (c) => {
+    const id = c.req.param('id');
+    return isCapabilityId(id) ? c.json(detailsOf(id)) : say.refused(c, NO_ROUTE);
+  });
+  app.use('/v1/queue/*', async (c, next) =>
+    c.req.header('authorization') === `Bearer ${options.apiKey}` ? next() : say.refused(c, UNAUTHORIZED),
+  );
+  app.use(
+    '/v1/queue/*',
+    bodyLimit({ maxSize: REQUEST_BYTES_MAX, onError: (c) => say.refused(c, REFUSALS['too-large']) }),
+  );
+  const routes = routesOf(engine, say, settings);
+  for (const id of Object.keys(CAPABILITIES).filter(isCapabilityId)) {
+    const { method, path } = CAPABILITIES[id];
+    app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), routes[id]);
+  }
+  app.notFound((c) => say.refused(c, NO_ROUTE));
+  app.onError((error, c) => say.refused(c, { ...invalid(error.message), status: 500, code: 'INTERNAL' }));
+  return app;
+};
+
+const serve = (app: Pick<Hono<{ Bindings: Partial<HttpBindings> }>, 'fetch'>, port: number): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createAdaptorServer({ fetch: app.fetch, hostname: '127.0.0.1' });
+    if (!('closeAllConnections' in server)) throw new TypeError('the adapter made no HTTP/1.1 server');
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve(server));
+  });
+
+const addressOf = (server: Server): string => {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('the server has no port');
+  return `http://127.0.0.1:${address.port}`;
+};
+
+const stop = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });

@@ -1,0 +1,135 @@
+/**
+ * The whole product in one process: the same functions as in the cloud, over an embedded DynamoDB, an embedded queue
+ * that pushes by real HTTP, a ticker for the schedule, and a partner to deliver to.
+ *
+ *   openWorld --> table, token --> queue, front --> subscription, ticker --> close: ticker, queue, front, sender, table
+ */
+
+import { createLedgerClient } from '../../functions/adapters/ledger/client.ts';
+import { createDynamoLedger } from '../../functions/adapters/ledger/dynamodb.ts';
+import { createDynamoPages } from '../../functions/adapters/ledger/pages.ts';
+import { TABLE_NAME } from '../../functions/adapters/ledger/schema.ts';
+import { createInfraiQueue } from '../../functions/adapters/queue/infrai/client.ts';
+import { createInfraiPush } from '../../functions/adapters/queue/infrai/push.ts';
+import { createLedgerSecrets } from '../../functions/adapters/secrets.ts';
+import { createSender } from '../../functions/adapters/sender/sender.ts';
+import { systemClock, systemDice } from '../../functions/adapters/system.ts';
+import { FUNCTION_MS, PUBLISH_MS } from '../../functions/core/limits.ts';
+import type { PushScheme } from '../../functions/core/push-signature.ts';
+import type { TargetPolicy } from '../../functions/core/target.ts';
+import { createIntakeApp } from '../../functions/intake/app.ts';
+import { createOperatorApp } from '../../functions/operator/api/app.ts';
+import type { Telemetry } from '../../functions/ports.ts';
+import { createReceiverApp } from '../../functions/receiver/app.ts';
+import type { Receiver } from '../../functions/receiver/run.ts';
+import { openEmbeddedDynamo } from './dynamodb/embedded-dynamodb.ts';
+import { openFront } from './front.ts';
+import { ensureTable } from './ledger-table.ts';
+import { createPartner, type Partner } from './partner/partner.ts';
+import { createEmbeddedQueue, type EmbeddedQueue } from './queue/embedded-queue.ts';
+import type { Chaos } from './queue/faults.ts';
+import { startTicker } from './ticker.ts';
+import { putAdminToken } from './token.ts';
+
+export interface WorldOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Without one, everything is in memory and ends with the process. */
+  readonly dataDir?: string;
+  readonly token: string;
+  readonly pushScheme: Pick<PushScheme, 'secrets' | 'signatureHeader' | 'prefix' | 'timestampHeader'>;
+  readonly policy: TargetPolicy;
+  readonly telemetry: Telemetry;
+  readonly tickMs: number;
+  readonly chaos?: Chaos;
+  /** Demos and tests put a fault between the functions and their ports here. */
+  readonly reshape?: (world: Receiver) => Receiver;
+}
+
+export interface LocalWorld {
+  readonly url: string;
+  readonly queueUrl: string;
+  readonly partner: Partner;
+  readonly queue: EmbeddedQueue;
+  readonly ports: Receiver;
+  close(): Promise<void>;
+}
+
+export const QUEUE_NAME = 'onceward';
+const QUEUE_KEY = 'local-queue-key';
+/** An attempt may take longer than a person waits for a program to end: its lease recovers it. */
+const LAST_ATTEMPTS_MS = 1_500;
+
+export const openWorld = async (options: WorldOptions): Promise<LocalWorld> => {
+  const dynamo = await openEmbeddedDynamo(options.dataDir === undefined ? {} : { path: options.dataDir });
+  const client = createLedgerClient({ requestHandler: dynamo.requestHandler });
+  await ensureTable(client, TABLE_NAME);
+  const table = { client, table: TABLE_NAME };
+  const ledger = createDynamoLedger(table);
+  await putAdminToken(ledger, systemClock.nowMs(), options.token);
+
+  const queue = createEmbeddedQueue({
+    timers: systemClock,
+    apiKey: QUEUE_KEY,
+    queues: [QUEUE_NAME],
+    signing: {
+      header: options.pushScheme.signatureHeader,
+      prefix: options.pushScheme.prefix,
+      timestampHeader: options.pushScheme.timestampHeader,
+    },
+    ...(options.chaos === undefined ? {} : { chaos: options.chaos }),
+  });
+  const queueUrl = await queue.listen();
+  const publisher = createInfraiQueue({
+    baseUrl: queueUrl,
+    apiKey: QUEUE_KEY,
+    queue: QUEUE_NAME,
+    publishMs: PUBLISH_MS,
+  });
+  const sender = createSender({ policy: options.policy, clock: systemClock });
+  const plain: Receiver = {
+    ledger,
+    pages: createDynamoPages(table, systemClock),
+    queue: publisher,
+    push: createInfraiPush(options.pushScheme),
+    sender,
+    secrets: createLedgerSecrets(ledger, systemClock),
+    telemetry: options.telemetry,
+    clock: systemClock,
+    dice: systemDice,
+    tickMs: options.tickMs,
+  };
+  const ports = options.reshape?.(plain) ?? plain;
+  const partner = createPartner({ clock: systemClock });
+  const front = await openFront(facesOf(ports, options.policy, partner), options.port);
+  const [secret] = options.pushScheme.secrets;
+  queue.subscribe(QUEUE_NAME, {
+    url: `${front.url}/push/infrai`,
+    ...(secret === undefined ? {} : { secret }),
+  });
+  const ticker = startTicker(ports, systemClock, options.tickMs);
+  return {
+    url: front.url,
+    queueUrl,
+    partner,
+    queue,
+    ports,
+    async close() {
+      ticker.stop();
+      await queue.close();
+      await Promise.race([sender.close(), systemClock.sleep(LAST_ATTEMPTS_MS)]);
+      await partner.close();
+      await front.close();
+      await publisher.close();
+      client.destroy();
+      await dynamo.close();
+    },
+  };
+};
+
+const facesOf = (ports: Receiver, policy: TargetPolicy, partner: Partner) => ({
+  intake: createIntakeApp(ports).fetch,
+  receiver: createReceiverApp(ports, { transport: 'infrai', remainingMs: () => FUNCTION_MS }).fetch,
+  operator: createOperatorApp(ports, policy).fetch,
+  partner,
+});

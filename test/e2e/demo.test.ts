@@ -1,0 +1,38 @@
+/** The demo tells the truth: it passes on the product, and fails on a product with one rule broken on purpose. */
+import { describe, expect, it } from 'vitest';
+import { runProgram } from '../support/program.ts';
+
+const DEMO = 'infra/local/demo/demo.ts';
+
+const demo = (...args: readonly string[]) => runProgram(DEMO, args).ended();
+
+describe.concurrent('the demo', () => {
+  it('tells every story of the main job, killed workers included, and exits 0', { timeout: 60_000 }, async () => {
+    const { code, output } = await demo();
+    expect(output).toContain('12 of 12 stories hold');
+    expect(code).toBe(0);
+  });
+
+  it('exits 1 when every attempt goes out under a key of its own', { timeout: 30_000 }, async () => {
+    const { code, output } = await demo('--break', 'fresh-keys', '--only', 'acted, repeat is safe');
+    expect(output).toContain('does not hold: 1 effect at the partner');
+    expect(code).toBe(1);
+  });
+
+  it('exits 1 when Retry-After is not heard', { timeout: 30_000 }, async () => {
+    const { code, output } = await demo('--break', 'deaf-to-retry-after', '--only', 'Retry-After');
+    expect(output).toContain('does not hold: planned as asked');
+    expect(code).toBe(1);
+  });
+
+  it('exits 1 when a lost answer counts as not sent', { timeout: 30_000 }, async () => {
+    const { code, output } = await demo('--break', 'doubt-forgotten', '--only', 'acted, repeat is not safe');
+    expect(output).toContain('does not hold: 1 request at the partner');
+    expect(code).toBe(1);
+  });
+
+  it('exits 1 when it told no story at all, and 2 on a breakage that it does not know', async () => {
+    expect((await demo('--only', 'no such story')).code).toBe(1);
+    expect((await demo('--break', 'nothing')).code).toBe(2);
+  });
+});
