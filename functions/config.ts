@@ -73,6 +73,23 @@ export const readPushScheme = (env: Environment): PushScheme => {
   });
 };
 
+// ---- cron by URL --------------------------------------------------------------------------------------------------
+
+export interface CronConfig {
+  readonly secret: string;
+  readonly header: string;
+}
+
+const cronSchema = z.object({
+  ONCEWARD_CRON_SECRET: secretText,
+  ONCEWARD_CRON_HEADER: z._default(headerName, 'x-cron-secret'),
+});
+
+export const readCronConfig = (env: Environment): CronConfig => {
+  const cron = read(cronSchema, env);
+  return Object.freeze({ secret: cron.ONCEWARD_CRON_SECRET, header: cron.ONCEWARD_CRON_HEADER });
+};
+
 // ---- deployed functions -------------------------------------------------------------------------------------------
 
 export interface InfraiConfig {
@@ -104,7 +121,15 @@ export interface CloudConfig {
 
 const cloudSchema = z.object({
   ONCEWARD_TABLE: text,
-  ONCEWARD_OWN_HOSTS: z._default(z.string().check(z.maxLength(2_048)), ''),
+  ONCEWARD_OWN_HOSTS: z._default(
+    z
+      .string()
+      .check(
+        z.maxLength(2_048),
+        z.regex(/^[A-Za-z0-9., -]*$/, 'must be host names with commas between them, without https://'),
+      ),
+    '',
+  ),
 });
 
 export const readCloudConfig = (env: Environment): CloudConfig => {

@@ -4,9 +4,10 @@
  * Adapters fill these; `steps` and the function folders use them; `core` knows none of them. A port that is out of
  * reach throws `PortUnavailable`; every refusal that is part of the plan is a value.
  */
-import type { DestinationId, EventId } from './core/ids.ts';
-import type { Destination, Gate, Item, ItemKind, ItemOf } from './core/items.ts';
+import type { DestinationId, EventId, RequestId } from './core/ids.ts';
+import type { Destination, Gate, Item, ItemKind, ItemOf, Slot } from './core/items.ts';
 import type { DeliveryRef } from './core/model.ts';
+import type { OperationMessage } from './core/operations.ts';
 import type { Answer } from './core/outcome.ts';
 
 /** A broken port: the ledger, the queue. The push is answered 503, the caller of the API is told to repeat. */
@@ -57,7 +58,11 @@ export type Ref =
   | { readonly item: 'token'; readonly hash: string }
   | { readonly item: 'poison'; readonly id: string }
   | { readonly item: 'poison-minute'; readonly minute: number }
-  | { readonly item: 'heartbeat'; readonly shard: number };
+  | { readonly item: 'heartbeat'; readonly shard: number }
+  | { readonly item: 'slot'; readonly destination: DestinationId; readonly n: number }
+  | { readonly item: 'decision'; readonly request: RequestId }
+  | { readonly item: 'operation'; readonly operation: string }
+  | { readonly item: 'operation-message'; readonly operation: string; readonly position: number };
 
 export type RefOf<K extends ItemKind> = Extract<Ref, { item: K }>;
 
@@ -79,10 +84,23 @@ export interface Ledger {
   loadDestination(id: DestinationId): Promise<{ config: Found<Destination>; gate: Found<Gate> }>;
   /** The event, its deliveries (at most ten) and its conflicts, by one strongly consistent query. */
   loadEvent(id: EventId): Promise<readonly Item[]>;
+  /** The slots of a destination that were ever taken, by number, in one strongly consistent query. */
+  loadSlots(id: DestinationId): Promise<readonly Slot[]>;
+  /** Messages of an operation from this position on, in their order, at most `limit`. */
+  loadOperationMessages(operation: string, from: number, limit: number): Promise<readonly OperationMessage[]>;
   /** Writes the item if nothing stands under its key. */
   create<T extends Item>(item: T): Promise<Written<ItemOf<T['item']>>>;
   /** Writes `next` if the present item still has the version `read.version`; `next.version` is that plus one. */
   replace<T extends Item>(read: T, next: ItemOf<T['item']>): Promise<Written<ItemOf<T['item']>>>;
+}
+
+/**
+ * The rate of a destination, as slots in time that are handed out once each. A conditional update, not a swap: many
+ * workers ask at the same moment, and none of them has anything to decide.
+ */
+export interface Pace {
+  /** Takes the next free slot at or after `fromMs`; the one behind it is free `stepMs` later. */
+  take(destination: DestinationId, fromMs: number, stepMs: number): Promise<number>;
 }
 
 /** What an index answers. Eventually consistent and possibly wrong: the row decides, always. */
@@ -90,13 +108,19 @@ export interface Pages {
   /** Rows of one shard whose look-after time has come, oldest first. */
   due(shard: number, untilMs: number, limit: number): Promise<readonly (DeliveryRef & { lookAfterMs: number })[]>;
   list(query: ListQuery): Promise<Page>;
+  /** How many rows a list has, counted no further than `cap`. */
+  count(query: CountQuery, cap: number): Promise<number>;
 }
+
+export type CountQuery =
+  | { readonly list: 'open' }
+  | { readonly list: 'parked' | 'quarantined'; readonly destination?: DestinationId };
 
 export type ListQuery = { readonly limit: number; readonly cursor?: string } & (
   | { readonly list: 'open' }
   | { readonly list: 'parked' | 'quarantined'; readonly destination?: DestinationId }
   | { readonly list: 'recent'; readonly destination: DestinationId }
-  | { readonly list: 'destinations' }
+  | { readonly list: 'destinations' | 'operations' | 'decisions' | 'poison' }
 );
 
 export interface Page {
@@ -127,6 +151,40 @@ export interface Queue {
   readonly limits: QueueLimits;
   /** One try within two seconds. Never throws: a failed publish is repaired by the sweep. */
   publish(publication: Publication): Promise<Published>;
+}
+
+/** A dead letter, read as an ordinary message: reading leases it, so it is out of others' sight for a while. */
+export interface DeadLetter {
+  readonly messageId: string;
+  readonly body: Uint8Array;
+  readonly deliveryCount?: number;
+  /** Settles this reading of it where the transport asks for one. */
+  readonly handle?: string;
+}
+
+export interface QueueStats {
+  readonly available: number;
+  readonly delayed: number;
+  readonly inFlight: number;
+  readonly dead: number;
+  readonly oldestAgeMs: number;
+}
+
+export type Done =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly code: string; readonly detail: string };
+
+/** The dead-letter side of a transport: for operations, with retries of its own that never touch a business budget. */
+export interface DeadLetters {
+  stats(): Promise<({ readonly kind: 'stats' } & QueueStats) | Extract<Done, { kind: 'failed' }>>;
+  /** Up to `limit` dead letters, by reading the dead-letter queue as an ordinary one: its listing has been seen lying. */
+  read(
+    limit: number,
+  ): Promise<{ readonly kind: 'read'; readonly letters: readonly DeadLetter[] } | Extract<Done, { kind: 'failed' }>>;
+  /** Puts one back on the main queue, by id: bulk redrive has been seen doing nothing. */
+  redrive(letter: Pick<DeadLetter, 'messageId' | 'handle' | 'body'>): Promise<Done>;
+  /** Removes one for good. */
+  discard(letter: Pick<DeadLetter, 'messageId' | 'handle'>): Promise<Done>;
 }
 
 export type HeaderGetter = (name: string) => string | undefined;
@@ -198,7 +256,9 @@ export interface Dice {
 export interface World {
   readonly ledger: Ledger;
   readonly pages: Pages;
+  readonly pace: Pace;
   readonly queue: Queue;
+  readonly deadLetters: DeadLetters;
   readonly push: Push;
   readonly sender: Sender;
   readonly secrets: Secrets;

@@ -1,6 +1,6 @@
 /** Signing secrets from the ledger, kept for a short while: a rotation is seen by every worker within that time. */
 import type { DestinationId } from '../core/ids.ts';
-import type { Clock, Ledger, Secrets } from '../ports.ts';
+import { type Clock, type Ledger, PortUnavailable, type Secrets } from '../ports.ts';
 
 const AGE_MS_MAX = 30_000;
 const KEPT_MAX = 1_000;
@@ -13,7 +13,10 @@ export const createLedgerSecrets = (ledger: Ledger, clock: Pick<Clock, 'nowMs'>)
       const known = kept.get(destination);
       if (known && nowMs - known.atMs < AGE_MS_MAX) return known.texts;
       const found = await ledger.load({ item: 'secret', destination });
-      if (found.kind !== 'found') return [];
+      if (found.kind === 'later') {
+        throw new PortUnavailable('secrets', `the secret of ${destination} was written by newer code`);
+      }
+      if (found.kind === 'absent') return [];
       if (kept.size >= KEPT_MAX) kept.clear();
       kept.set(destination, { texts: found.item.secrets, atMs: nowMs });
       return found.item.secrets;

@@ -20,6 +20,10 @@ import {
 import { parseSecret } from './signature.ts';
 import { parseTarget, type TargetPolicy } from './target.ts';
 
+/** From one in a thousand seconds, so that a slot is a time that can be stored. */
+const RATE_MIN = 0.001;
+const RATE_MAX = 10_000;
+
 const whole = (low: number, high: number) => z.number().check(z.int(), z.minimum(low), z.maximum(high));
 
 /** The shape of the body. What needs more than one member, or a policy, is checked behind it. */
@@ -37,7 +41,7 @@ export const destinationBody = z.strictObject({
     [...SCHEDULE_SEC_DEFAULT],
   ),
   timeoutMs: z._default(whole(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX), TIMEOUT_MS_DEFAULT),
-  ratePerSecond: z.optional(z.number().check(z.positive(), z.maximum(10_000))),
+  ratePerSecond: z.optional(z.number().check(z.minimum(RATE_MIN), z.maximum(RATE_MAX))),
   concurrency: z.optional(whole(1, 1_000)),
   rejectOn: z._default(z.array(whole(300, 599)).check(z.maxLength(REJECT_ON_MAX)), []),
   headers: z._default(z.record(z.string(), z.string()), {}),
@@ -69,10 +73,14 @@ export const readDestination = (id: DestinationId, body: unknown, policy: Target
   const target = parseTarget(input.url, policy);
   if (target.kind === 'denied') return bad('url', target.reason);
   const headers = checkCustomHeaders(input.headers);
-  if (headers.kind === 'bad') return bad(`headers.${headers.name}`, headers.reason);
+  if (headers.kind === 'bad')
+    return bad(`headers.${headers.name}`, `is refused: ${headers.reason.replaceAll('-', ' ')}`);
   if (input.signingSecret !== undefined) {
     const secret = parseSecret(input.signingSecret);
-    if (secret.kind === 'bad') return bad('signingSecret', secret.reason);
+    if (secret.kind === 'bad') {
+      const why = secret.reason.replaceAll('-', ' ');
+      return bad('signingSecret', `must be whsec_ and base64 of 24 to 64 bytes (this one: ${why})`);
+    }
   }
   const longestMs = input.schedule.reduce((sum, sec) => sum + Math.max(sec, 1), 0) * 1_000 * (1 + JITTER_SHARE);
   if (longestMs > HORIZON_MS) return bad('schedule', 'must end within 7 days, its jitter of 20 % included');
@@ -105,8 +113,14 @@ export const readDestination = (id: DestinationId, body: unknown, policy: Target
 
 const fieldOf = (issue: z.core.$ZodIssue | undefined): string => {
   if (issue?.code === 'unrecognized_keys') return issue.keys[0] ?? '';
-  return issue?.path.map(String).join('.') ?? '';
+  return (issue?.path ?? []).reduce<string>(
+    (field, part) =>
+      typeof part === 'number' ? `${field}[${part}]` : field === '' ? String(part) : `${field}.${String(part)}`,
+    '',
+  );
 };
+
+const UNITS: Readonly<Record<string, string>> = { string: ' characters', array: ' entries' };
 
 const reasonOf = (issue: z.core.$ZodIssue | undefined): string => {
   switch (issue?.code) {
@@ -115,9 +129,9 @@ const reasonOf = (issue: z.core.$ZodIssue | undefined): string => {
     case 'invalid_type':
       return `must be ${issue.expected === 'boolean' ? 'true or false' : `of type ${issue.expected}`}`;
     case 'too_small':
-      return `must be at least ${issue.minimum}`;
+      return issue.origin === 'string' ? 'must not be empty' : `must be at least ${issue.minimum}`;
     case 'too_big':
-      return `must be at most ${issue.maximum}`;
+      return `must ${UNITS[issue.origin] === undefined ? 'be' : 'have'} at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`;
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     default:

@@ -1,8 +1,24 @@
-/** Whether a destination can be called now. Judged from settings and gate as they were read together. */
-
+/**
+ * What stands between a due delivery and its destination, judged from settings and gate as they were read together.
+ *
+ *            paused by a person                         --> park
+ *            paused by the breaker, its time come       --> probe: one delivery may try
+ *   gate --  closed for over 15 minutes                 --> park
+ *            closed for less                            --> wait for a slot behind the end
+ *            open, but a rate or a number of places     --> open, with what has to be asked for first
+ *            open                                       --> open
+ */
 import type { Destination, Gate } from './items.ts';
-import { CLOSED_PARKS_MS } from './limits.ts';
-import type { ParkReason } from './model.ts';
+import {
+  CLOSED_PARKS_MS,
+  CROWDED_PLACES,
+  DELAY_FLOOR_MS,
+  DRAIN_PER_SECOND_DEFAULT,
+  JITTER_SHARE,
+  PLACE_WAIT_MS_MAX,
+  SLOT_GOOD_MS,
+} from './limits.ts';
+import type { Delivery, ParkReason } from './model.ts';
 
 /** As `Found` of the ledger's port; the core knows no ports. */
 type Read<T> =
@@ -11,26 +27,65 @@ type Read<T> =
   | { readonly kind: 'later'; readonly format: number };
 
 export type GateView =
-  | { readonly kind: 'open'; readonly config: Destination }
-  | { readonly kind: 'park'; readonly config: Destination; readonly reason: ParkReason }
+  | {
+      readonly kind: 'open';
+      readonly config: Destination;
+      /** Attempts it may have at once; undefined: as many as there are workers. */
+      readonly places: number | undefined;
+      /** It has failed since its last success: the next success is worth a write. */
+      readonly failing: boolean;
+    }
+  | { readonly kind: 'probe'; readonly config: Destination }
+  | {
+      readonly kind: 'park';
+      readonly config: Destination;
+      readonly reason: ParkReason;
+      /** When it may open by itself; undefined: when a person says so. */
+      readonly opensAtMs: number | undefined;
+    }
   | { readonly kind: 'wait'; readonly config: Destination; readonly untilMs: number }
   | { readonly kind: 'no-destination' }
   /** Settings or gate were written by newer code: whatever they say, this code must not act on them. */
   | { readonly kind: 'newer'; readonly format: number };
 
-/**
- * `draw` spreads the deliveries that wait for a closed destination over the first second after its end, so that they
- * do not arrive as one burst.
- */
-export const viewGate = (config: Read<Destination>, gate: Read<Gate>, nowMs: number, draw: number): GateView => {
+export const viewGate = (config: Read<Destination>, gate: Read<Gate>, nowMs: number): GateView => {
   if (config.kind === 'later') return { kind: 'newer', format: config.format };
   if (gate.kind === 'later') return { kind: 'newer', format: gate.format };
   if (config.kind === 'absent' || config.item.deletedAtMs !== undefined) return { kind: 'no-destination' };
-  const settings = config.item;
-  if (gate.kind === 'absent') return { kind: 'open', config: settings };
-  const { pause, closedUntilMs } = gate.item;
-  if (pause) return { kind: 'park', config: settings, reason: 'paused' };
-  if (closedUntilMs === undefined || closedUntilMs <= nowMs) return { kind: 'open', config: settings };
-  if (closedUntilMs - nowMs > CLOSED_PARKS_MS) return { kind: 'park', config: settings, reason: 'closed' };
-  return { kind: 'wait', config: settings, untilMs: closedUntilMs + Math.ceil(draw * 1_000) };
+  return viewOf(config.item, gate.kind === 'found' ? gate.item : undefined, nowMs);
+};
+
+const viewOf = (config: Destination, gate: Gate | undefined, nowMs: number): GateView => {
+  if (gate?.pause) {
+    const { probeAtMs } = gate.pause;
+    if (probeAtMs !== undefined && probeAtMs <= nowMs) return { kind: 'probe', config };
+    return { kind: 'park', config, reason: 'paused', opensAtMs: probeAtMs };
+  }
+  const untilMs = gate?.closedUntilMs ?? 0;
+  if (untilMs - nowMs > CLOSED_PARKS_MS) return { kind: 'park', config, reason: 'closed', opensAtMs: untilMs };
+  if (untilMs > nowMs) return { kind: 'wait', config, untilMs };
+  return { kind: 'open', config, places: placesOf(config, gate, nowMs), failing: (gate?.failures?.count ?? 0) > 0 };
+};
+
+const placesOf = (config: Destination, gate: Gate | undefined, nowMs: number): number | undefined => {
+  const crowded = (gate?.crowdedUntilMs ?? 0) > nowMs;
+  if (!crowded) return config.concurrency;
+  return Math.min(config.concurrency ?? CROWDED_PLACES, CROWDED_PLACES);
+};
+
+/** From one slot to the next, where deliveries have to be let go one after another. */
+export const slotStepMs = (config: Pick<Destination, 'ratePerSecond'>): number =>
+  1_000 / (config.ratePerSecond ?? DRAIN_PER_SECOND_DEFAULT);
+
+/** Whether the row comes in the slot that it was given: a slot is asked for once, and kept. */
+export const inItsSlot = (row: Delivery, nowMs: number): boolean => {
+  if (row.status !== 'pending' || row.deferral === undefined || row.deferral.reason === 'concurrency') return false;
+  return nowMs >= row.deferral.untilMs && nowMs <= row.deferral.untilMs + SLOT_GOOD_MS;
+};
+
+/** How long to wait for a place, after so many waits: 1, 2, 4 ... 30 seconds, each with up to a fifth added. */
+export const placeWaitMs = (row: Delivery, draw: number): number => {
+  const waits = row.status === 'pending' ? (row.waits?.count ?? 0) : 0;
+  const waitMs = Math.min(DELAY_FLOOR_MS * 2 ** Math.min(waits, 10), PLACE_WAIT_MS_MAX);
+  return Math.ceil(waitMs * (1 + JITTER_SHARE * draw));
 };

@@ -26,7 +26,7 @@ export interface ParkInput extends Recorded {
   readonly kind: 'park';
   readonly reason: ParkReason;
   readonly rules: Rules;
-  readonly probeAtMs?: number;
+  readonly opensAtMs?: number;
 }
 
 /** The gate asks for a short wait with a known end. */
@@ -58,7 +58,7 @@ export interface Outcome {
 /** What a withheld attempt waits for. */
 export type Withheld =
   | { readonly kind: 'again' }
-  | { readonly kind: 'park'; readonly reason: ParkReason; readonly probeAtMs?: number }
+  | { readonly kind: 'park'; readonly reason: ParkReason; readonly opensAtMs?: number }
   | { readonly kind: 'defer'; readonly reason: Exclude<WaitReason, 'paused'>; readonly untilMs: number };
 
 /** An attempt has come to something; recorded under its claim. */
@@ -66,7 +66,6 @@ export interface SettleInput extends Recorded {
   readonly kind: 'settle';
   readonly claimId: ClaimId;
   readonly attempt: number;
-  readonly startedAtMs: number;
   readonly outcome: Outcome;
   readonly rules: Rules;
   readonly withheld?: Withheld;
@@ -78,6 +77,8 @@ export interface SweepInput {
   /** The number of the tick: part of the key under which a sweep publishes. */
   readonly tick: number;
   readonly gate?: 'open' | 'closed';
+  /** For a parked row at an open gate: its slot, so that what was parked together does not go out together. */
+  readonly publishAtMs?: number;
 }
 
 /** The delivery cannot go on for a reason that lies outside it. */

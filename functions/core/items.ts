@@ -2,8 +2,10 @@
  * Everything that stands in the ledger beside deliveries: events, destinations with their gates and secrets, tokens,
  * what is kept of senseless messages, and the records of sweeps, decisions and operations.
  */
-import type { DestinationId, EventId } from './ids.ts';
+
+import type { ClaimId, DestinationId, EventId, RequestId } from './ids.ts';
 import type { Carried, Delivery } from './model.ts';
+import type { Decided, Operation, OperationMessage } from './operations.ts';
 
 // ---- event --------------------------------------------------------------------------------------------------------
 
@@ -22,6 +24,8 @@ export interface AcceptedEvent {
   readonly deliverAtMs?: number;
   readonly source: 'api' | 'queue';
   readonly traceparent?: string;
+  /** It was made by a person's replay of that event. */
+  readonly replayOf?: EventId;
   readonly carried: Carried;
 }
 
@@ -68,6 +72,14 @@ export interface Pause {
   readonly by: string;
   readonly reason: string;
   readonly sinceMs: number;
+  /** Only where the breaker paused it: whoever swaps this time forward, once it has come, may try one delivery. */
+  readonly probeAtMs?: number;
+}
+
+/** Failures in a row, over all workers. A success sets it back. */
+export interface Failures {
+  readonly count: number;
+  readonly sinceMs: number;
 }
 
 /** What stands between a due delivery and its destination. Changed by swap only; settings live apart from it. */
@@ -79,6 +91,24 @@ export interface Gate {
   /** A 429 or 503 with Retry-After closed the whole destination until then. It only grows. */
   readonly closedUntilMs?: number;
   readonly closedSinceMs?: number;
+  readonly failures?: Failures;
+  /** Until then, after a time-out, only a few attempts at once: one hanging destination must not take all workers. */
+  readonly crowdedUntilMs?: number;
+  /** Requests of people that have changed it, the latest at the end: one that stands here does not act again. */
+  readonly decided?: readonly RequestId[];
+  readonly carried: Carried;
+}
+
+/** One place among the attempts that a destination may have at once. Released only by its holder, or by its lease. */
+export interface Slot {
+  readonly item: 'slot';
+  readonly version: number;
+  readonly destination: DestinationId;
+  /** From 0. */
+  readonly n: number;
+  /** The claim that has it; undefined: free. */
+  readonly holder?: ClaimId;
+  readonly leaseEndsAtMs: number;
   readonly carried: Carried;
 }
 
@@ -146,8 +176,20 @@ export interface Heartbeat {
   readonly looked: number;
   readonly published: number;
   readonly moved: number;
+  /** The queue's own statistics, as the pass found them; one shard asks for all. */
+  readonly queue?: QueueSeen;
   readonly carried: Carried;
 }
+
+export interface QueueSeen {
+  readonly available: number;
+  readonly delayed: number;
+  readonly inFlight: number;
+  readonly dead: number;
+  readonly oldestAgeMs: number;
+}
+
+// ---- all of them ------------------------------------------------------------------------------------------------
 
 export type Item =
   | AcceptedEvent
@@ -159,6 +201,10 @@ export type Item =
   | Token
   | Poison
   | PoisonMinute
+  | Slot
+  | Decided
+  | Operation
+  | OperationMessage
   | Heartbeat;
 
 export type ItemKind = Item['item'];

@@ -58,7 +58,7 @@ const stored = z.looseObject({
   k: z.string(),
   t: whole,
   w: z.string(),
-  c: z.string(),
+  c: z.optional(z.string()),
   a: z.optional(whole),
   o: z.optional(z.string()),
   x: z.optional(z.string()),
@@ -101,14 +101,14 @@ const known = <K>(map: ReadonlyMap<string, K>, code: string, what: string): K =>
   return name;
 };
 
-/** Reads one stored line; throws a TypeError on anything that this code's own writer could not have made. */
+/** Reads one stored line; throws on anything that this code's own writer could not have made. */
 export const readLine = (text: string): JournalLine => {
   const raw = stored.parse(JSON.parse(text));
   const entry: Entry = {
     kind: known(KINDS, raw.k, 'kind'),
     atMs: raw.t,
     writeId: raw.w as WriteId,
-    cause: raw.c,
+    ...(raw.c === undefined ? {} : { cause: raw.c }),
     ...(raw.a === undefined ? {} : { attempt: raw.a }),
     ...(raw.o === undefined ? {} : { class: known(CLASSES, raw.o, 'class') }),
     ...(raw.x === undefined ? {} : { detail: raw.x }),

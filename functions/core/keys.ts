@@ -107,20 +107,41 @@ export const CONFIG_SORT = 'config';
 export const GATE_SORT = 'gate';
 export const PACE_SORT = 'pace';
 export const slotSort = (slot: number): string => `slot#${integerText(slot)}`;
+/** All slots of a destination lie between these two, and nothing else: a colon is the character behind the digits. */
+export const SLOT_SORTS = ['slot#0', 'slot#:'] as const;
 
-export const secretPartition = (destination: DestinationId): string => `secret#${destination}`;
-export const decisionPartition = (request: RequestId): string => `decision#${request}`;
 export const operationPartition = (operation: string): string => `operation#${operation}`;
 export const PLAN_SORT = 'plan';
-export const messageSort = (message: string): string => `message#${message}`;
+
+const POSITION_DIGITS = 9;
+export const POSITION_MAX = 10 ** POSITION_DIGITS - 1;
+
+/** Nine digits, so that the order of the texts is the order of the places in the plan. */
+export function messageSort(position: number): string {
+  if (position > POSITION_MAX) throw new RangeError(`no operation has that many messages: ${position}`);
+  return `message#${integerText(position).padStart(POSITION_DIGITS, '0')}`;
+}
+
+// The others are alone in their partitions, each under its kind.
+
+export const secretPartition = (destination: DestinationId): string => `secret#${destination}`;
+export const SECRET_SORT = 'secret';
+export const decisionPartition = (request: RequestId): string => `decision#${request}`;
+export const DECISION_SORT = 'decision';
 export const heartbeatPartition = (shard: number): string => `heartbeat#${integerText(shard)}`;
+export const HEARTBEAT_SORT = 'heartbeat';
 /** A token is only ever known by the hash of its text. */
 export const tokenPartition = (tokenHash: string): string => `token#${tokenHash}`;
+export const TOKEN_SORT = 'token';
 
 /** What a senseless message is filed under: its id on the queue where that is usable as one, else the hash of its body. */
 export const poisonName = (messageId: unknown, bodyHash: string): string =>
   parseEventId(messageId).kind === 'ok' ? `message:${messageId}` : `body:${bodyHash}`;
 export const poisonPartition = (name: string): string => `poison#${name}`;
+export const POISON_SORT = 'poison';
+/** The minute is counted from 1970. */
+export const poisonMinutePartition = (minute: number): string => `poison-minute#${integerText(minute)}`;
+export const POISON_MINUTE_SORT = 'poison-minute';
 
 // ---- indexes ------------------------------------------------------------------------------------------------------
 

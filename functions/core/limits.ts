@@ -79,7 +79,31 @@ export const CLOSED_PARKS_MS = 15 * MINUTE;
 export const CLOSED_ALARM_MS = 1 * HOUR;
 /** Nobody may close a destination for longer than a delivery can wait. */
 export const CLOSED_MS_MAX = HORIZON_MS;
-export const SLOTS_PER_SECOND_DEFAULT = 10;
+/** Deliveries a second that are let go after a closing or a pause, where the destination has no rate of its own. */
+export const DRAIN_PER_SECOND_DEFAULT = 10;
+/**
+ * A slot of the rate is good for this long after its time. A message comes one to two seconds late by the rounding of
+ * its delay, and then has a way to go; with less, most slots would be lost and asked for twice.
+ */
+export const SLOT_GOOD_MS = 4 * SECOND;
+/**
+ * A rate is so many in a second: whose slot comes within this long goes now. The queue's delays are whole seconds, so
+ * what is let go evenly arrives in bursts of a second, and would otherwise be deferred once more for nothing.
+ */
+export const RATE_BURST_MS = 1 * SECOND;
+/** A destination whose places are all taken is asked again after 1, 2, 4 ... 30 seconds. */
+export const PLACE_WAIT_MS_MAX = 30 * SECOND;
+
+/** The breaker opens at this many failures in a row, but only once they have lasted this long. */
+export const BREAKER_FAILURES = 20;
+export const BREAKER_MS = 10 * MINUTE;
+/** A destination that its breaker has paused is tried again with one delivery this often. */
+export const PROBE_EVERY_MS = 5 * MINUTE;
+/** After a time-out a destination gets only this many attempts at once, for this long. */
+export const CROWDED_PLACES = 5;
+export const CROWDED_MS = 10 * MINUTE;
+/** While crowded, a further time-out moves its end only if that is worth a write. */
+export const CROWDED_STEP_MS = 1 * MINUTE;
 
 // ---- sizes --------------------------------------------------------------------------------------------------------
 
@@ -129,6 +153,9 @@ export const PUBLISH_MS = 2 * SECOND;
 export const SWEEP_LEASE_MS = 45 * SECOND;
 export const SWEEP_PAGE_ROWS = 100;
 export const SWEEP_PAGE_MS = 20 * SECOND;
+/** Rows that a pass works on side by side. */
+export const SWEEP_AT_ONCE = 8;
+export const DRAIN_PAGE_ROWS = 100;
 export const TICK_MS = 60 * SECOND;
 export const LIST_PAGE_MAX = 100;
 

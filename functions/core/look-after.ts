@@ -16,5 +16,5 @@ export const lookAfterPlanned = (dueAtMs: number, graceMs: number, nowMs: number
 export const lookAfterSwept = (sweeps: number, nowMs: number): number =>
   nowMs + Math.min(SWEEP_STEP_MS * 2 ** Math.min(sweeps, 8), SWEEP_STEP_MS_MAX);
 
-export const lookAfterParked = (nowMs: number, probeAtMs: number | undefined): number =>
-  Math.min(nowMs + PARKED_LOOK_MS, Math.max(probeAtMs ?? Number.POSITIVE_INFINITY, nowMs));
+export const lookAfterParked = (nowMs: number, opensAtMs: number | undefined): number =>
+  Math.min(nowMs + PARKED_LOOK_MS, Math.max(opensAtMs ?? Number.POSITIVE_INFINITY, nowMs));

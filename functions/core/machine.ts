@@ -7,7 +7,7 @@
  */
 
 import type { ClaimId, WriteId } from './ids.ts';
-import { type At, type Decision, type Input, type InputKind, type InputOf, keep } from './inputs.ts';
+import { type At, type Decision, type Effect, type Input, type InputKind, type InputOf, keep } from './inputs.ts';
 import { carriesWrite } from './journal.ts';
 import type { Delivery } from './model.ts';
 import { take, takeOver } from './moves/claim.ts';
@@ -24,7 +24,7 @@ import {
   resolve,
 } from './moves/decisions.ts';
 import { lookDue, lookEarly, lookLapsed, lookLive, lookParked } from './moves/look.ts';
-import { late, mark, settle } from './moves/settle.ts';
+import { effectsOfSettled, late, mark, settle } from './moves/settle.ts';
 import { defer, deferLapsed, park, parkLapsed, stayParked } from './moves/wait.ts';
 import { type Phase, phaseOf, type RowOf } from './phase.ts';
 
@@ -177,4 +177,11 @@ export const isOurs = (present: Delivery, input: Input): boolean => {
   if (writeId !== undefined && carriesWrite(present.journal, writeId)) return true;
   if (claimId === undefined || present.status !== 'claimed' || present.claim.id !== claimId) return false;
   return input.kind !== 'mark' || present.claim.sendingAtMs !== undefined;
+};
+
+/** What is still to be done for a write that had been applied, and whose effects may never have been carried out. */
+export const effectsAgain = (present: Delivery, input: Input, nowMs: number): readonly Effect[] => {
+  if (input.kind === 'settle') return effectsOfSettled(present, input, nowMs);
+  // What else plans a message leaves a look-after time behind, and that is enough.
+  return [];
 };

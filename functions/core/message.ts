@@ -13,7 +13,24 @@ import { readSubmission, type Submission } from './submission.ts';
 export type Message =
   | { readonly kind: 'deliver'; readonly event: EventId; readonly destination: DestinationId }
   | { readonly kind: 'event'; readonly submission: Submission }
-  | { readonly kind: 'sweep'; readonly shard: number; readonly tick: number };
+  | { readonly kind: 'sweep'; readonly shard: number; readonly tick: number; readonly page: number }
+  | DrainMessage
+  /** Act on the messages of an operation from this position on. `turn` tells apart the publishes of one position. */
+  | { readonly kind: 'redrive'; readonly operation: string; readonly position: number; readonly turn: number };
+
+/** Publish what is parked at a destination, page by page, at a rate. */
+export interface DrainMessage {
+  readonly kind: 'drain';
+  readonly destination: DestinationId;
+  /** Names the drain: the same in all its pages, so that a repeated page publishes under the same keys. */
+  readonly drain: number;
+  readonly page: number;
+  /** When the first of its deliveries was to go out; page and row follow from it by the rate. */
+  readonly fromMs: number;
+  /** Deliveries that the pages before have published. */
+  readonly sent: number;
+  readonly cursor?: string;
+}
 
 export type MessageResult =
   | { readonly kind: 'message'; readonly message: Message }
@@ -26,18 +43,22 @@ export const readMessage = (body: Uint8Array, nowMs: number): MessageResult => {
   if (document.kind === 'bad') return senseless(document.field, document.reason);
   const { root } = document;
   if (root.kind !== 'object') return { kind: 'senseless', reason: 'the message is not a JSON object' };
-  const kind = memberOf(root, 'kind');
-  if (kind?.kind !== 'string') return senseless('kind', 'must be a string');
   const format = memberOf(root, 'format');
   if (format?.kind !== 'number' || !Number.isSafeInteger(format.value) || format.value < 1) {
     return senseless('format', 'must be a whole number from 1');
   }
   if (format.value > FORMAT) return { kind: 'newer', reason: `message format ${format.value} is newer than ${FORMAT}` };
+  const kind = memberOf(root, 'kind');
+  if (kind?.kind !== 'string') return senseless('kind', 'must be a string');
   switch (kind.value) {
     case 'deliver':
       return deliverOf(root);
     case 'sweep':
       return sweepOf(root);
+    case 'drain':
+      return drainOf(root);
+    case 'redrive':
+      return redriveOf(root);
     case 'event': {
       const inner = memberOf(root, 'event');
       if (inner === undefined) return senseless('event', 'is missing');
@@ -68,18 +89,62 @@ const deliverOf = (root: JsonNode): MessageResult => {
   return { kind: 'message', message: { kind: 'deliver', event: event.id, destination: destination.id } };
 };
 
+const CURSOR_CHARS_MAX = 8_192;
+const OPERATION = /^[A-Za-z0-9_-]{1,64}$/;
+
+const wholeOf = (root: JsonNode, name: string): number | undefined => {
+  const value = textOf(root, name);
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+};
+
+const notWhole = (name: string): MessageResult => senseless(name, 'must be a whole number from 0');
+
 const sweepOf = (root: JsonNode): MessageResult => {
-  const shard = textOf(root, 'shard');
-  const tick = textOf(root, 'tick');
-  const fits = (value: unknown): value is number =>
-    typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-  if (!fits(shard)) return senseless('shard', 'must be a whole number from 0');
-  if (!fits(tick)) return senseless('tick', 'must be a whole number from 0');
-  return { kind: 'message', message: { kind: 'sweep', shard, tick } };
+  const shard = wholeOf(root, 'shard');
+  if (shard === undefined) return notWhole('shard');
+  const tick = wholeOf(root, 'tick');
+  if (tick === undefined) return notWhole('tick');
+  const page = memberOf(root, 'page') === undefined ? 0 : wholeOf(root, 'page');
+  if (page === undefined) return notWhole('page');
+  return { kind: 'message', message: { kind: 'sweep', shard, tick, page } };
+};
+
+const drainOf = (root: JsonNode): MessageResult => {
+  const destination = parseDestinationId(textOf(root, 'destination'));
+  if (destination.kind === 'bad') return senseless('destination', destination.reason);
+  const drain = wholeOf(root, 'drain');
+  if (drain === undefined) return notWhole('drain');
+  const page = wholeOf(root, 'page');
+  if (page === undefined) return notWhole('page');
+  const fromMs = wholeOf(root, 'fromMs');
+  if (fromMs === undefined) return notWhole('fromMs');
+  const sent = wholeOf(root, 'sent');
+  if (sent === undefined) return notWhole('sent');
+  const node = memberOf(root, 'cursor');
+  const cursor = node?.kind === 'string' && node.value.length <= CURSOR_CHARS_MAX ? node.value : undefined;
+  if (node !== undefined && cursor === undefined) return senseless('cursor', 'must be a cursor of a list');
+  const message: DrainMessage = { kind: 'drain', destination: destination.id, drain, page, fromMs, sent };
+  return { kind: 'message', message: cursor === undefined ? message : { ...message, cursor } };
+};
+
+const redriveOf = (root: JsonNode): MessageResult => {
+  const operation = textOf(root, 'operation');
+  if (typeof operation !== 'string' || !OPERATION.test(operation)) return senseless('operation', 'must be an id');
+  const position = wholeOf(root, 'position');
+  if (position === undefined) return notWhole('position');
+  const turn = wholeOf(root, 'turn');
+  if (turn === undefined) return notWhole('turn');
+  return { kind: 'message', message: { kind: 'redrive', operation, position, turn } };
 };
 
 export const deliverBody = (event: EventId, destination: DestinationId): string =>
   JSON.stringify({ kind: 'deliver', format: FORMAT, event, destination });
 
-export const sweepBody = (shard: number, tick: number): string =>
-  JSON.stringify({ kind: 'sweep', format: FORMAT, shard, tick });
+export const sweepBody = (shard: number, tick: number, page: number): string =>
+  JSON.stringify({ kind: 'sweep', format: FORMAT, shard, tick, page });
+
+export const drainBody = ({ kind, ...message }: DrainMessage): string =>
+  JSON.stringify({ kind, format: FORMAT, ...message });
+
+export const redriveBody = (operation: string, position: number, turn: number): string =>
+  JSON.stringify({ kind: 'redrive', format: FORMAT, operation, position, turn });

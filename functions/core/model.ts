@@ -61,8 +61,11 @@ export interface Entry {
   readonly atMs: number;
   /** The write that made this entry; by it a refused write finds out that it had been applied all the same. */
   readonly writeId: WriteId;
-  /** Why: `push:<message id>`, `sweep:<tick>`, `operation:<id>`, `actor:<request id>`; printable ASCII, bounded. */
-  readonly cause: string;
+  /**
+   * Why, as `causeOf` makes it: a push, an operation, a person's request. An outcome that its own worker recorded has
+   * none: it is that of its claim.
+   */
+  readonly cause?: string;
   readonly attempt?: number;
   readonly class?: OutcomeClass;
   readonly detail?: string;

@@ -15,7 +15,15 @@ export type Verdict =
   | { readonly kind: 'unauthentic'; readonly code: string }
   | { readonly kind: 'later'; readonly code: LaterCode; readonly detail: string };
 
-export type AckNote = Note | 'accepted' | 'conflict' | 'poison' | 'swept' | 'row-of-later-format' | 'no-such-delivery';
+export type AckNote =
+  | Note
+  | 'accepted'
+  | 'conflict'
+  | 'poison'
+  | 'swept'
+  | 'drained'
+  | 'row-of-later-format'
+  | 'no-such-delivery';
 
 export type LaterCode =
   | 'ledger-corrupt'
@@ -23,7 +31,8 @@ export type LaterCode =
   | 'newer-message'
   | 'no-time'
   | 'poison-overflow'
-  | 'not-acceptable';
+  | 'not-acceptable'
+  | 'queue-unavailable';
 
 export const ack = (note: AckNote): Verdict => ({ kind: 'ack', note });
 export const later = (code: LaterCode, detail: string): Verdict => ({ kind: 'later', code, detail });

@@ -8,10 +8,15 @@
  * Between the re-check and the socket there is no other await: whoever paused the destination before the re-check
  * began is obeyed.
  */
-import { viewGate } from '../core/gate.ts';
+import { type GateView, viewGate } from '../core/gate.ts';
 import type { Outcome, Withheld } from '../core/inputs.ts';
-import type { Destination } from '../core/items.ts';
-import { ANSWER_BYTES_DRAINED_MAX, CONNECT_MS, EXCERPT_BYTES_MAX, RECHECK_FRESH_MS } from '../core/limits.ts';
+import {
+  ANSWER_BYTES_DRAINED_MAX,
+  CONNECT_MS,
+  EXCERPT_BYTES_MAX,
+  LEDGER_REQUEST_MS,
+  RECHECK_FRESH_MS,
+} from '../core/limits.ts';
 import type { Claimed, Delivery } from '../core/model.ts';
 import { type Answer, classify } from '../core/outcome.ts';
 import { parseRetryAfter } from '../core/retry-after.ts';
@@ -24,15 +29,17 @@ import type { Receiver, Run } from './run.ts';
 export interface AttemptMade {
   readonly outcome: Outcome;
   readonly withheld?: Withheld;
+  /** The re-check saw failures of this destination: a success has something to clear. */
+  readonly sawFailures?: boolean;
 }
 
-export const attempt = async (world: Receiver, _run: Run, claimed: ClaimMade): Promise<AttemptMade> => {
+export const attempt = async (world: Receiver, run: Run, claimed: ClaimMade): Promise<AttemptMade> => {
   try {
     const prepared = await prepare(world, claimed);
     if (prepared.kind === 'impossible') return made(notSent(prepared.detail));
     const marked = await mark(world, claimed.row);
     if (!marked) return withheld('lost');
-    return await recheckAndSend(world, claimed, prepared);
+    return await recheckAndSend(world, run, claimed, prepared);
   } catch (error) {
     if (!(error instanceof PortUnavailable)) throw error;
     // Nothing has been sent, and that is worth recording if the ledger is there again for the settle.
@@ -47,7 +54,12 @@ const mark = async (world: Receiver, row: Claimed): Promise<boolean> => {
   return result.kind === 'applied' && result.row.status === 'claimed' && result.row.claim.id === row.claim.id;
 };
 
-const recheckAndSend = async (world: Receiver, claimed: ClaimMade, prepared: Prepared): Promise<AttemptMade> => {
+const recheckAndSend = async (
+  world: Receiver,
+  run: Run,
+  claimed: ClaimMade,
+  prepared: Prepared,
+): Promise<AttemptMade> => {
   const { row } = claimed;
   const beganAtMs = world.clock.nowMs();
   const [found, destination] = await Promise.all([
@@ -55,11 +67,12 @@ const recheckAndSend = async (world: Receiver, claimed: ClaimMade, prepared: Pre
     world.ledger.loadDestination(row.destination),
   ]);
   const nowMs = world.clock.nowMs();
-  const obstacle =
-    obstacleInRow(found, row, claimed.config.timeoutMs, nowMs) ??
-    obstacleInGate(viewGate(destination.config, destination.gate, nowMs, world.dice.draw()), claimed.config);
+  const view = viewGate(destination.config, destination.gate, nowMs);
+  const obstacle = obstacleInRow(found, row, claimed.config.timeoutMs, nowMs) ?? obstacleInGate(view, claimed);
   if (obstacle) return obstacle;
   if (nowMs - beganAtMs > RECHECK_FRESH_MS) return withheld('stale-recheck');
+  // After a stall the platform could end this invocation in the middle of the request.
+  if (run.remainingMs() < claimed.config.timeoutMs + LEDGER_REQUEST_MS) return withheld('no-time');
   const answer = await world.sender.send({
     url: claimed.config.url,
     headers: prepared.headersAt(nowMs),
@@ -68,7 +81,8 @@ const recheckAndSend = async (world: Receiver, claimed: ClaimMade, prepared: Pre
     connectMs: Math.min(CONNECT_MS, claimed.config.timeoutMs),
     excerptBytes: Math.min(EXCERPT_BYTES_MAX, ANSWER_BYTES_DRAINED_MAX),
   });
-  return made(outcomeOf(answer, claimed, world.clock.nowMs()));
+  const sawFailures = claimed.probe || (view.kind === 'open' && view.failing);
+  return { outcome: outcomeOf(answer, claimed, world.clock.nowMs()), sawFailures };
 };
 
 const obstacleInRow = (
@@ -83,22 +97,26 @@ const obstacleInRow = (
   return mine.claim.leaseEndsAtMs - nowMs < timeoutMs ? withheld('short-lease') : undefined;
 };
 
-const obstacleInGate = (view: ReturnType<typeof viewGate>, config: Destination): AttemptMade | undefined => {
+const obstacleInGate = (view: GateView, claimed: ClaimMade): AttemptMade | undefined => {
   switch (view.kind) {
-    case 'open': {
+    case 'open':
       // The claim stands on these settings; with others, another claim has to be made.
-      const same = view.config.version === config.version;
-      return same ? undefined : withheld('settings-changed');
-    }
+      return view.config.version === claimed.config.version ? undefined : withheld('settings-changed');
     case 'park':
-      return withheld('paused', { kind: 'park', reason: view.reason });
+      // The probe goes where nobody else may, unless a person has paused meanwhile: that pause has no probe.
+      if (claimed.probe && view.reason === 'paused' && view.opensAtMs !== undefined) return undefined;
+      return withheld(view.reason, parkPlan(view));
     case 'wait':
       return withheld('closed', { kind: 'defer', reason: 'closed', untilMs: view.untilMs });
+    case 'probe':
     case 'no-destination':
     case 'newer':
       return withheld(view.kind);
   }
 };
+
+const parkPlan = ({ reason, opensAtMs }: Extract<GateView, { kind: 'park' }>): Withheld =>
+  opensAtMs === undefined ? { kind: 'park', reason } : { kind: 'park', reason, opensAtMs };
 
 const made = (outcome: Outcome): AttemptMade => ({ outcome });
 

@@ -1,13 +1,13 @@
 /** Taking the right to make one attempt, with everything in hand that the attempt will need. */
 
 import { payloadHash } from '../core/fingerprint.ts';
-import type { ClaimId, WriteId } from '../core/ids.ts';
+import type { WriteId } from '../core/ids.ts';
 import type { AcceptedEvent, Destination } from '../core/items.ts';
 import { LEASE_OVER_TIMEOUT_MS, SKEW_MARGIN_MS } from '../core/limits.ts';
 import type { Claimed, Delivery } from '../core/model.ts';
 import { transition } from '../steps/transition.ts';
 import { ack, later, type Verdict } from './answer.ts';
-import { rulesOf, verdictOf } from './gate.ts';
+import { type Passed, rulesOf, verdictOf } from './gate.ts';
 import type { Receiver, Run } from './run.ts';
 
 export interface ClaimMade {
@@ -15,6 +15,7 @@ export interface ClaimMade {
   readonly row: Claimed;
   readonly event: AcceptedEvent;
   readonly config: Destination;
+  readonly probe: boolean;
 }
 
 export type ClaimResult = ClaimMade | { readonly kind: 'answered'; readonly verdict: Verdict };
@@ -22,12 +23,16 @@ export type ClaimResult = ClaimMade | { readonly kind: 'answered'; readonly verd
 /** What must remain of the invocation beside the attempt itself: the writes before it and the settle after it. */
 const BESIDE_ATTEMPT_MS = LEASE_OVER_TIMEOUT_MS - SKEW_MARGIN_MS;
 
-export const claim = async (world: Receiver, run: Run, row: Delivery, config: Destination): Promise<ClaimResult> => {
+export const claim = async (world: Receiver, run: Run, row: Delivery, passed: Passed): Promise<ClaimResult> => {
+  const { config, claimId, probe } = passed;
   if (run.remainingMs() < config.timeoutMs + BESIDE_ATTEMPT_MS) {
     return { kind: 'answered', verdict: later('no-time', 'the attempt could not end before this invocation') };
   }
   const found = await world.ledger.load({ item: 'event', event: row.event });
-  if (found.kind === 'later') return { kind: 'answered', verdict: ack('row-of-later-format') };
+  if (found.kind === 'later') {
+    world.telemetry.count('row-of-later-format');
+    return { kind: 'answered', verdict: ack('row-of-later-format') };
+  }
   const intact = found.kind === 'found' && payloadHash(found.item.payload) === row.payloadHash;
   const recorded = { writeId: world.dice.id() as WriteId, cause: run.cause };
   if (!intact) {
@@ -35,7 +40,6 @@ export const claim = async (world: Receiver, run: Run, row: Delivery, config: De
     const refused = await transition(world, row, { kind: 'refuse', reason: 'payload-changed', ...recorded });
     return { kind: 'answered', verdict: verdictOf(refused) };
   }
-  const claimId = world.dice.id() as ClaimId;
   const result = await transition(world, row, {
     kind: 'claim',
     claimId,
@@ -46,7 +50,7 @@ export const claim = async (world: Receiver, run: Run, row: Delivery, config: De
   // Applied, but the row has moved on since: a rival has already closed this claim, so nothing may be sent under it.
   const ours = result.kind === 'applied' && result.row.status === 'claimed' && result.row.claim.id === claimId;
   if (ours && result.row.status === 'claimed') {
-    return { kind: 'claimed', row: result.row, event: found.item, config };
+    return { kind: 'claimed', row: result.row, event: found.item, config, probe };
   }
   if (result.kind === 'applied' && result.note === 'quarantined') world.telemetry.count('quarantined');
   return { kind: 'answered', verdict: verdictOf(result) };

@@ -1,16 +1,30 @@
-/** The gate of a destination, asked only for a row that could be claimed. A closed gate spends no budget. */
-import { viewGate } from '../core/gate.ts';
-import type { WriteId } from '../core/ids.ts';
+/**
+ * The gate of a destination, asked only for a row that could be claimed. It spends no budget, never sleeps here, and
+ * never refuses the push: whoever cannot go now waits in the ledger, once, with a time or a reason.
+ */
+import { type GateView, inItsSlot, placeWaitMs, slotStepMs, viewGate } from '../core/gate.ts';
+import type { ClaimId, WriteId } from '../core/ids.ts';
 import type { Input, Rules } from '../core/inputs.ts';
-import type { Destination } from '../core/items.ts';
-import type { Delivery } from '../core/model.ts';
+import type { Destination, Slot } from '../core/items.ts';
+import { leaseMsOf, RATE_BURST_MS, SKEW_MARGIN_MS } from '../core/limits.ts';
+import type { Delivery, WaitReason } from '../core/model.ts';
+import { takeProbe } from '../steps/gate.ts';
+import { takePlace } from '../steps/places.ts';
 import { type Transition, transition } from '../steps/transition.ts';
 import { ack, type Verdict } from './answer.ts';
 import type { Receiver, Run } from './run.ts';
 
-export type GatePassed =
-  | { readonly kind: 'open'; readonly config: Destination }
-  | { readonly kind: 'answered'; readonly verdict: Verdict };
+export interface Passed {
+  readonly kind: 'passed';
+  readonly config: Destination;
+  /** The claim that will be made: it already holds the place, if there is one. */
+  readonly claimId: ClaimId;
+  readonly place?: Slot;
+  /** The one attempt that a breaker lets through. */
+  readonly probe: boolean;
+}
+
+export type GatePassed = Passed | { readonly kind: 'answered'; readonly verdict: Verdict };
 
 export const rulesOf = (config: Destination): Rules => ({
   repeatSafe: config.repeatSafe,
@@ -22,28 +36,82 @@ export const rulesOf = (config: Destination): Rules => ({
 
 export const passGate = async (world: Receiver, run: Run, row: Delivery): Promise<GatePassed> => {
   const { config, gate } = await world.ledger.loadDestination(row.destination);
-  const view = viewGate(config, gate, world.clock.nowMs(), world.dice.draw());
-  const recorded = { writeId: world.dice.id() as WriteId, cause: run.cause };
+  const view = viewGate(config, gate, world.clock.nowMs());
   switch (view.kind) {
     case 'open':
-      return { kind: 'open', config: view.config };
+      return passOpen(world, run, row, view);
+    case 'probe':
+      if (await takeProbe(world, row.destination)) return passed(world, view.config, true);
+      return park(world, run, row, { ...view, kind: 'park', reason: 'paused', opensAtMs: undefined });
+    case 'park':
+      return park(world, run, row, view);
+    case 'wait': {
+      const slotMs = await world.pace.take(row.destination, view.untilMs, slotStepMs(view.config));
+      return defer(world, run, row, view.config, 'closed', slotMs);
+    }
     case 'newer':
       world.telemetry.count('row-of-later-format');
       return { kind: 'answered', verdict: ack('row-of-later-format') };
     case 'no-destination':
-      return answered(world, row, { kind: 'refuse', reason: 'no-destination', ...recorded });
-    case 'park':
-      return answered(world, row, { kind: 'park', reason: view.reason, rules: rulesOf(view.config), ...recorded });
-    case 'wait':
-      return answered(world, row, {
-        kind: 'defer',
-        reason: 'closed',
-        untilMs: view.untilMs,
-        rules: rulesOf(view.config),
-        ...recorded,
-      });
+      return answered(world, row, { kind: 'refuse', reason: 'no-destination', ...recorded(world, run) });
   }
 };
+
+/** The rate first: a slot is kept by the row, a place would be held for nothing while it waits for one. */
+const passOpen = async (
+  world: Receiver,
+  run: Run,
+  row: Delivery,
+  view: Extract<GateView, { kind: 'open' }>,
+): Promise<GatePassed> => {
+  const { config, places } = view;
+  if (config.ratePerSecond !== undefined && !inItsSlot(row, world.clock.nowMs())) {
+    const nowMs = world.clock.nowMs();
+    const slotMs = await world.pace.take(row.destination, nowMs, slotStepMs(config));
+    if (slotMs > nowMs + RATE_BURST_MS) return defer(world, run, row, config, 'rate', slotMs);
+  }
+  if (places === undefined) return passed(world, config, false);
+  const claimId = world.dice.id() as ClaimId;
+  const holdMs = leaseMsOf(config.timeoutMs) + SKEW_MARGIN_MS;
+  const place = await takePlace(world, row.destination, places, claimId, holdMs);
+  if (place !== undefined) return { kind: 'passed', config, claimId, place, probe: false };
+  const untilMs = world.clock.nowMs() + placeWaitMs(row, world.dice.draw());
+  return defer(world, run, row, config, 'concurrency', untilMs);
+};
+
+const passed = (world: Receiver, config: Destination, probe: boolean): Passed => ({
+  kind: 'passed',
+  config,
+  claimId: world.dice.id() as ClaimId,
+  probe,
+});
+
+const recorded = (world: Receiver, run: Run) => ({ writeId: world.dice.id() as WriteId, cause: run.cause });
+
+const park = (world: Receiver, run: Run, row: Delivery, view: Extract<GateView, { kind: 'park' }>) =>
+  answered(world, row, {
+    kind: 'park',
+    reason: view.reason,
+    rules: rulesOf(view.config),
+    ...(view.opensAtMs === undefined ? {} : { opensAtMs: view.opensAtMs }),
+    ...recorded(world, run),
+  });
+
+const defer = (
+  world: Receiver,
+  run: Run,
+  row: Delivery,
+  config: Destination,
+  reason: Exclude<WaitReason, 'paused'>,
+  untilMs: number,
+): Promise<GatePassed> =>
+  answered(world, row, {
+    kind: 'defer',
+    reason,
+    untilMs: Math.ceil(untilMs),
+    rules: rulesOf(config),
+    ...recorded(world, run),
+  });
 
 const answered = async (world: Receiver, row: Delivery, input: Input): Promise<GatePassed> => ({
   kind: 'answered',

@@ -1,9 +1,12 @@
 /** The receiver in the cloud: made once, at cold start, from the environment. Nothing is called before the first push. */
 import { createLedgerClient } from '../adapters/ledger/client.ts';
 import { createDynamoLedger } from '../adapters/ledger/dynamodb.ts';
+import { createDynamoPace } from '../adapters/ledger/pace.ts';
 import { createDynamoPages } from '../adapters/ledger/pages.ts';
 import { createInfraiQueue } from '../adapters/queue/infrai/client.ts';
+import { createInfraiDeadLetters } from '../adapters/queue/infrai/dead-letters.ts';
 import { createInfraiPush } from '../adapters/queue/infrai/push.ts';
+import { REQUEST_RETRIES } from '../adapters/queue/infrai/transport-retries.ts';
 import { createLedgerSecrets } from '../adapters/secrets.ts';
 import { createSender } from '../adapters/sender/sender.ts';
 import { systemClock, systemDice } from '../adapters/system.ts';
@@ -15,6 +18,7 @@ import { createReceiverApp } from './app.ts';
 
 const env = environment();
 const { table, ownHosts } = readCloudConfig(env);
+const infrai = readInfraiConfig(env);
 const client = createLedgerClient();
 const ledger = createDynamoLedger({ client, table });
 const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`));
@@ -23,7 +27,10 @@ const app = createReceiverApp(
   {
     ledger,
     pages: createDynamoPages({ client, table }, systemClock),
-    queue: createInfraiQueue({ ...readInfraiConfig(env), publishMs: PUBLISH_MS }),
+    pace: createDynamoPace({ client, table }),
+    queue: createInfraiQueue({ ...infrai, publishMs: PUBLISH_MS }),
+    // A push has no time for the patience of an operation: a sweep's page and one call fit into the sweep's lease.
+    deadLetters: createInfraiDeadLetters({ ...infrai, retries: REQUEST_RETRIES, clock: systemClock, dice: systemDice }),
     push: createInfraiPush(readPushScheme(env)),
     sender: createSender({ policy: { allowLocal: false, ownHosts }, clock: systemClock }),
     secrets: createLedgerSecrets(ledger, systemClock),

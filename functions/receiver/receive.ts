@@ -4,6 +4,8 @@
  *   verify -> unwrap -> read message -+- deliver: load, gate, claim, attempt, settle
  *                                     +- event:   accept, as intake does
  *                                     +- sweep:   look after the rows of a shard
+ *                                     +- drain:   publish what is parked, at a rate
+ *                                     +- redrive: act on the next messages of an operation
  *                                     +- newer:   503, the queue keeps it
  *                                     +- senseless: poison item, 2xx
  */
@@ -15,11 +17,14 @@ import { phaseOf } from '../core/phase.ts';
 import type { Submission } from '../core/submission.ts';
 import { type HeaderGetter, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { accept } from '../steps/accept.ts';
+import { releasePlace } from '../steps/places.ts';
 import { ack, later, type Verdict } from './answer.ts';
 import { attempt } from './attempt.ts';
 import { claim } from './claim.ts';
+import { drain } from './drain.ts';
 import { passGate } from './gate.ts';
 import { filePoison } from './poison.ts';
+import { redrive } from './redrive.ts';
 import type { Receiver, Run } from './run.ts';
 import { settle } from './settle.ts';
 import { sweep } from './sweep.ts';
@@ -83,7 +88,11 @@ const dispatch = async (world: Receiver, run: Run, message: Message, body: Uint8
     case 'event':
       return acceptMessage(world, run, message.submission);
     case 'sweep':
-      return sweep(world, run, message.shard, message.tick);
+      return sweep(world, run, message);
+    case 'drain':
+      return drain(world, run, message);
+    case 'redrive':
+      return redrive(world, run, message);
   }
 };
 
@@ -134,8 +143,12 @@ export const deliver = async (world: Receiver, run: Run, ref: DeliveryRef, body:
 const deliverClaimable = async (world: Receiver, run: Run, row: Delivery): Promise<Verdict> => {
   const gate = await passGate(world, run, row);
   if (gate.kind === 'answered') return gate.verdict;
-  const claimed = await claim(world, run, row, gate.config);
-  if (claimed.kind === 'answered') return claimed.verdict;
-  const made = await attempt(world, run, claimed);
-  return settle(world, run, claimed, made);
+  try {
+    const claimed = await claim(world, run, row, gate);
+    if (claimed.kind === 'answered') return claimed.verdict;
+    const made = await attempt(world, run, claimed);
+    return await settle(world, run, claimed, made);
+  } finally {
+    if (gate.place) await releasePlace(world, gate.place);
+  }
 };

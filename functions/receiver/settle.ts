@@ -10,6 +10,8 @@ import type { SettleInput } from '../core/inputs.ts';
 import { SETTLE_TRIES_MAX } from '../core/limits.ts';
 import type { Delivery } from '../core/model.ts';
 import { PortUnavailable } from '../ports.ts';
+import { noteOutcome } from '../steps/gate.ts';
+import { resume } from '../steps/resume.ts';
 import { type Transition, transition } from '../steps/transition.ts';
 import type { Verdict } from './answer.ts';
 import type { AttemptMade } from './attempt.ts';
@@ -24,7 +26,6 @@ export const settle = async (world: Receiver, run: Run, claimed: ClaimMade, made
     kind: 'settle',
     claimId: claimed.row.claim.id,
     attempt: claimed.row.claim.attempt,
-    startedAtMs: claimed.row.claim.startedAtMs,
     outcome: made.outcome,
     rules: rulesOf(claimed.config),
     writeId: world.dice.id() as WriteId,
@@ -33,7 +34,20 @@ export const settle = async (world: Receiver, run: Run, claimed: ClaimMade, made
   };
   const result = await settleInPlace(world, claimed, input);
   report(world, run, claimed, made, result);
+  await noteForDestination(world, claimed, made);
   return verdictOf(result);
+};
+
+/** The row is safe by now. What this costs the destination's gate can wait for the next attempt if the ledger is away. */
+const noteForDestination = async (world: Receiver, claimed: ClaimMade, made: AttemptMade): Promise<void> => {
+  const { destination } = claimed.row;
+  try {
+    await noteOutcome(world, destination, made.outcome, made.sawFailures ?? false);
+    if (claimed.probe && made.outcome.class === 'delivered') await resume(world, destination, world.clock.nowMs());
+  } catch (error) {
+    if (!(error instanceof PortUnavailable)) throw error;
+    world.telemetry.line('gate.not-noted', { destination, detail: error.message });
+  }
 };
 
 const settleInPlace = async (world: Receiver, claimed: ClaimMade, input: SettleInput): Promise<Transition> => {

@@ -21,7 +21,7 @@ export const tick = async (world: Pick<World, 'queue' | 'clock' | 'telemetry'>, 
     shards.map((shard) =>
       world.queue.publish({
         key: publishKeyOf('sweep', shard, number),
-        body: sweepBody(shard, number),
+        body: sweepBody(shard, number, 0),
         delaySec: 0,
       }),
     ),

@@ -28,16 +28,8 @@ export type Accepted =
 
 export const accept = async (world: Effects, submission: Submission, source: Source): Promise<Accepted> => {
   const configs = await Promise.all(submission.destinations.map((id) => loadConfig(world, id)));
-  const unusable = configs.indexOf(undefined);
-  const shut = configs.findIndex((config) => source.kind === 'queue' && config?.acceptFromQueue === false);
-  if (unusable >= 0 || shut >= 0) {
-    // What was accepted before keeps its answer, whatever has become of the destination since.
-    const known = await world.ledger.load({ item: 'event', event: submission.event });
-    if (known.kind !== 'found') return refusal(submission, unusable, shut);
-    return known.item && sameSubmission(known.item, submission)
-      ? { kind: 'accepted', event: known.item, repeated: true }
-      : conflict(world, known.item, submission, source);
-  }
+  const obstacle = obstacleIn(submission, configs, source);
+  if (obstacle !== undefined) return acceptedBefore(world, submission, source, configs, obstacle);
   const usable = configs.filter((config) => config !== undefined);
   const mine = eventOf(submission, source.kind, world.clock.nowMs(), source.traceparent);
   const created = await world.ledger.create<AcceptedEvent>(mine);
@@ -51,11 +43,43 @@ export const accept = async (world: Effects, submission: Submission, source: Sou
   return { kind: 'accepted', event: present, repeated: true };
 };
 
-const refusal = (submission: Submission, unusable: number, shut: number): Accepted => {
-  const index = unusable >= 0 ? unusable : shut;
-  const destination = submission.destinations[index];
-  if (destination === undefined) throw new RangeError(`no destination at ${index}`);
-  return { kind: unusable >= 0 ? 'unknown-destination' : 'not-from-queue', destination, index };
+type Obstacle = Extract<Accepted, { kind: 'unknown-destination' | 'not-from-queue' }>;
+
+const obstacleIn = (
+  submission: Submission,
+  configs: readonly (Destination | undefined)[],
+  source: Source,
+): Obstacle | undefined => {
+  for (const [index, destination] of submission.destinations.entries()) {
+    const config = configs[index];
+    if (config === undefined) return { kind: 'unknown-destination', destination, index };
+    if (source.kind === 'queue' && !config.acceptFromQueue) return { kind: 'not-from-queue', destination, index };
+  }
+  return undefined;
+};
+
+/**
+ * What was accepted before keeps its answer, whatever has become of a destination since: but only if its delivery
+ * stands. Without it nothing was promised, and nothing can be now.
+ */
+const acceptedBefore = async (
+  world: Effects,
+  submission: Submission,
+  source: Source,
+  configs: readonly (Destination | undefined)[],
+  obstacle: Obstacle,
+): Promise<Accepted> => {
+  const known = await world.ledger.load({ item: 'event', event: submission.event });
+  if (known.kind !== 'found') return obstacle;
+  if (!sameSubmission(known.item, submission)) return conflict(world, known.item, submission, source);
+  for (const [index, destination] of submission.destinations.entries()) {
+    if (configs[index] !== undefined) continue;
+    const row = await world.ledger.load({ item: 'delivery', event: submission.event, destination });
+    if (row.kind === 'absent') return { kind: 'unknown-destination', destination, index };
+  }
+  const usable = configs.filter((config) => config !== undefined);
+  await createDeliveries(world, known.item, usable, source, world.clock.nowMs());
+  return { kind: 'accepted', event: known.item, repeated: true };
 };
 
 const loadConfig = async (

@@ -66,7 +66,7 @@ const performOne = async (world: Effects, ref: DeliveryRef, effect: Effect): Pro
 const rereadGate = async (world: Effects, ref: DeliveryRef, version: number): Promise<boolean> => {
   const { config, gate } = await world.ledger.loadDestination(ref.destination);
   const nowMs = world.clock.nowMs();
-  const view = viewGate(config, gate, nowMs, world.dice.draw());
+  const view = viewGate(config, gate, nowMs);
   if (view.kind === 'park' || view.kind === 'newer') return true;
   const dueAtMs = view.kind === 'wait' ? view.untilMs : nowMs;
   return publishDelivery(world, ref, { kind: 'publish', version, dueAtMs });

@@ -1,58 +1,90 @@
 /** Changing the gate of a destination: by swap, from what stands there, until it stands as wanted. */
+import { afterFailure, afterSuccess, closedUntil, paused, probeTaken } from '../core/breaker.ts';
 import type { DestinationId } from '../core/ids.ts';
+import type { Outcome } from '../core/inputs.ts';
 import type { Gate } from '../core/items.ts';
 import { CLOSED_ALARM_MS, SWAP_TRIES_MAX } from '../core/limits.ts';
 import { type Found, PortUnavailable, type World } from '../ports.ts';
 
 /** Gives the gate as it should be, or undefined where it already is. */
-type Change = (gate: Gate) => Gate | undefined;
+export type Change = (gate: Gate) => Gate | undefined;
 
 const openGate = (destination: DestinationId): Gate => ({ item: 'gate', version: 0, destination, carried: {} });
 
-const swapGate = async (world: Pick<World, 'ledger'>, destination: DestinationId, change: Change): Promise<boolean> => {
+/** The gate that was written, or undefined where nothing had to be, or newer code has the say. */
+export const swapGate = async (
+  world: Pick<World, 'ledger'>,
+  destination: DestinationId,
+  change: Change,
+): Promise<Gate | undefined> => {
   let found: Found<Gate> = await world.ledger.load({ item: 'gate', destination });
   for (let tries = 0; tries < SWAP_TRIES_MAX; tries += 1) {
     // Newer code has written it, and knows more than this code about when it may open or close.
-    if (found.kind === 'later') return false;
+    if (found.kind === 'later') return undefined;
     const read = found.kind === 'found' ? found.item : openGate(destination);
     const changed = change(read);
-    if (changed === undefined) return false;
+    if (changed === undefined) return undefined;
     const next: Gate = { ...changed, version: read.version + 1 };
     const written =
-      found.kind === 'found' ? await world.ledger.replace(read, next) : await world.ledger.create<Gate>(next);
-    if (written.kind === 'written') return true;
+      found.kind === 'found' ? await world.ledger.replace<Gate>(read, next) : await world.ledger.create<Gate>(next);
+    if (written.kind === 'written') return next;
     found = written.present;
   }
   throw new PortUnavailable('ledger', `the gate of destination ${destination} kept changing`);
 };
 
+type Needs = Pick<World, 'ledger' | 'clock' | 'telemetry'>;
+
 /** It only grows: an earlier end never shortens a later one. */
-export const closeUntil = async (
-  world: Pick<World, 'ledger' | 'clock' | 'telemetry'>,
-  destination: DestinationId,
-  untilMs: number,
-): Promise<void> => {
+export const closeUntil = async (world: Needs, destination: DestinationId, untilMs: number): Promise<void> => {
   const nowMs = world.clock.nowMs();
-  const changed = await swapGate(world, destination, (gate) => {
-    if (untilMs <= nowMs || untilMs <= (gate.closedUntilMs ?? 0)) return undefined;
-    const wasClosed = (gate.closedUntilMs ?? 0) > nowMs;
-    return { ...gate, closedUntilMs: untilMs, closedSinceMs: wasClosed ? (gate.closedSinceMs ?? nowMs) : nowMs };
-  });
-  if (!changed) return;
+  const written = await swapGate(world, destination, (gate) => closedUntil(gate, untilMs, nowMs));
+  if (written === undefined) return;
   world.telemetry.line('destination.closed', { destination, untilMs, forMs: untilMs - nowMs });
   if (untilMs - nowMs > CLOSED_ALARM_MS) world.telemetry.count('destination-closed-over-an-hour');
 };
 
 /** The first pause stands with its reason until somebody resumes. */
-export const pauseFor = async (
-  world: Pick<World, 'ledger' | 'clock' | 'telemetry'>,
-  destination: DestinationId,
-  by: string,
-  reason: string,
-): Promise<void> => {
+export const pauseFor = async (world: Needs, destination: DestinationId, by: string, reason: string): Promise<void> => {
   const sinceMs = world.clock.nowMs();
-  const changed = await swapGate(world, destination, (gate) =>
-    gate.pause ? undefined : { ...gate, pause: { by, reason, sinceMs } },
-  );
-  if (changed) world.telemetry.line('destination.paused', { destination, by, reason });
+  const written = await swapGate(world, destination, (gate) => paused(gate, { by, reason, sinceMs }));
+  if (written !== undefined) world.telemetry.line('destination.paused', { destination, by, reason });
+};
+
+/** True for the one worker that may try a destination which its breaker has paused. */
+export const takeProbe = async (world: Needs, destination: DestinationId): Promise<boolean> => {
+  const nowMs = world.clock.nowMs();
+  return (await swapGate(world, destination, (gate) => probeTaken(gate, nowMs))) !== undefined;
+};
+
+/** Failures of the destination, whatever they cost the delivery. A plain "later" or "no" is an answer, and none. */
+const isFailure = (outcome: Outcome): boolean => {
+  if (outcome.class === 'failed' || outcome.class === 'in-doubt') return true;
+  return outcome.class === 'not-sent' && outcome.detail !== 'blocked' && outcome.detail !== 'argument';
+};
+
+const timedOut = (outcome: Outcome): boolean => outcome.detail === 'timeout' || outcome.detail === 'connect-timeout';
+
+/** What an attempt says of its destination. A success writes only where the re-check saw failures before it. */
+export const noteOutcome = async (
+  world: Needs,
+  destination: DestinationId,
+  outcome: Outcome,
+  sawFailures: boolean,
+): Promise<void> => {
+  const nowMs = world.clock.nowMs();
+  if (outcome.class === 'delivered') {
+    if (sawFailures) await swapGate(world, destination, afterSuccess);
+    return;
+  }
+  if (!isFailure(outcome)) return;
+  let before: Gate | undefined;
+  const after = await swapGate(world, destination, (gate) => {
+    before = gate;
+    return afterFailure(gate, timedOut(outcome), nowMs);
+  });
+  if (after?.pause && before?.pause === undefined) {
+    world.telemetry.line('destination.paused', { destination, by: after.pause.by, reason: after.pause.reason });
+    world.telemetry.count('breaker-opened');
+  }
 };

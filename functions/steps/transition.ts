@@ -7,7 +7,7 @@
  */
 import type { Input, Note, RefusalCode } from '../core/inputs.ts';
 import { SWAP_TRIES_MAX } from '../core/limits.ts';
-import { decide, isOurs } from '../core/machine.ts';
+import { decide, effectsAgain, isOurs } from '../core/machine.ts';
 import type { Delivery } from '../core/model.ts';
 import { PortUnavailable } from '../ports.ts';
 import { type Effects, perform } from './effects.ts';
@@ -31,6 +31,11 @@ export type Transition =
  */
 export const transition = async (world: Effects, read: Delivery, input: Input): Promise<Transition> => {
   let row = read;
+  // A repeat of an input whose first write was applied, while its answer was lost: deciding again would do it twice.
+  if (isOurs(row, input)) {
+    await perform(world, row, effectsAgain(row, input, world.clock.nowMs()));
+    return { kind: 'applied', row, note: 'repeated' };
+  }
   for (let tries = 0; tries < SWAP_TRIES_MAX; tries += 1) {
     const decision = decide(row, input, world.clock.nowMs(), world.dice.draw());
     if (decision.kind === 'keep') return { kind: 'kept', row, note: decision.note };

@@ -2,6 +2,7 @@
  * One port for everything: the functions that are apart in the cloud, the partner and the queue stand behind it.
  *
  *   /push/...        receiver        the queue's own pushes come here over HTTP, as from outside
+ *   /cron/...        reconciler      a tick by URL
  *   POST /v1/events  intake
  *   /v1/...          operator
  *   /partner/...     a destination that misbehaves on request
@@ -17,6 +18,7 @@ export interface Faces {
   readonly intake: Fetch;
   readonly receiver: Fetch;
   readonly operator: Fetch;
+  readonly cron: Fetch;
   readonly partner: Partner;
 }
 
@@ -26,6 +28,7 @@ const HEADERS_BYTES_MAX = 16 * 1_024;
 const faceOf = (faces: Faces, request: Request): Fetch => {
   const { pathname } = new URL(request.url);
   if (pathname.startsWith('/push/')) return faces.receiver;
+  if (pathname.startsWith('/cron/')) return faces.cron;
   if (request.method === 'POST' && pathname === '/v1/events') return faces.intake;
   return faces.operator;
 };

@@ -7,10 +7,13 @@
 
 import { createLedgerClient } from '../../functions/adapters/ledger/client.ts';
 import { createDynamoLedger } from '../../functions/adapters/ledger/dynamodb.ts';
+import { createDynamoPace } from '../../functions/adapters/ledger/pace.ts';
 import { createDynamoPages } from '../../functions/adapters/ledger/pages.ts';
 import { TABLE_NAME } from '../../functions/adapters/ledger/schema.ts';
 import { createInfraiQueue } from '../../functions/adapters/queue/infrai/client.ts';
+import { createInfraiDeadLetters } from '../../functions/adapters/queue/infrai/dead-letters.ts';
 import { createInfraiPush } from '../../functions/adapters/queue/infrai/push.ts';
+import { REQUEST_RETRIES } from '../../functions/adapters/queue/infrai/transport-retries.ts';
 import { createLedgerSecrets } from '../../functions/adapters/secrets.ts';
 import { createSender } from '../../functions/adapters/sender/sender.ts';
 import { systemClock, systemDice } from '../../functions/adapters/system.ts';
@@ -22,6 +25,7 @@ import { createOperatorApp } from '../../functions/operator/api/app.ts';
 import type { Telemetry } from '../../functions/ports.ts';
 import { createReceiverApp } from '../../functions/receiver/app.ts';
 import type { Receiver } from '../../functions/receiver/run.ts';
+import { createCronApp } from '../../functions/reconciler/app.ts';
 import { openEmbeddedDynamo } from './dynamodb/embedded-dynamodb.ts';
 import { openFront } from './front.ts';
 import { ensureTable } from './ledger-table.ts';
@@ -61,39 +65,19 @@ const QUEUE_KEY = 'local-queue-key';
 const LAST_ATTEMPTS_MS = 1_500;
 
 export const openWorld = async (options: WorldOptions): Promise<LocalWorld> => {
-  const dynamo = await openEmbeddedDynamo(options.dataDir === undefined ? {} : { path: options.dataDir });
-  const client = createLedgerClient({ requestHandler: dynamo.requestHandler });
-  await ensureTable(client, TABLE_NAME);
-  const table = { client, table: TABLE_NAME };
-  const ledger = createDynamoLedger(table);
-  await putAdminToken(ledger, systemClock.nowMs(), options.token);
-
-  const queue = createEmbeddedQueue({
-    timers: systemClock,
-    apiKey: QUEUE_KEY,
-    queues: [QUEUE_NAME],
-    signing: {
-      header: options.pushScheme.signatureHeader,
-      prefix: options.pushScheme.prefix,
-      timestampHeader: options.pushScheme.timestampHeader,
-    },
-    ...(options.chaos === undefined ? {} : { chaos: options.chaos }),
-  });
-  const queueUrl = await queue.listen();
-  const publisher = createInfraiQueue({
-    baseUrl: queueUrl,
-    apiKey: QUEUE_KEY,
-    queue: QUEUE_NAME,
-    publishMs: PUBLISH_MS,
-  });
+  const store = await openStore(options.dataDir);
+  await putAdminToken(store.ledger, systemClock.nowMs(), options.token);
+  const queue = await openQueue(options);
   const sender = createSender({ policy: options.policy, clock: systemClock });
   const plain: Receiver = {
-    ledger,
-    pages: createDynamoPages(table, systemClock),
-    queue: publisher,
+    ledger: store.ledger,
+    pages: store.pages,
+    pace: store.pace,
+    queue: queue.publisher,
+    deadLetters: queue.deadLetters,
     push: createInfraiPush(options.pushScheme),
     sender,
-    secrets: createLedgerSecrets(ledger, systemClock),
+    secrets: createLedgerSecrets(store.ledger, systemClock),
     telemetry: options.telemetry,
     clock: systemClock,
     dice: systemDice,
@@ -101,35 +85,77 @@ export const openWorld = async (options: WorldOptions): Promise<LocalWorld> => {
   };
   const ports = options.reshape?.(plain) ?? plain;
   const partner = createPartner({ clock: systemClock });
-  const front = await openFront(facesOf(ports, options.policy, partner), options.port);
-  const [secret] = options.pushScheme.secrets;
-  queue.subscribe(QUEUE_NAME, {
-    url: `${front.url}/push/infrai`,
-    ...(secret === undefined ? {} : { secret }),
-  });
+  const [secret = ''] = options.pushScheme.secrets;
+  const front = await openFront(facesOf(ports, options.policy, partner, secret), options.port);
+  queue.embedded.subscribe(QUEUE_NAME, { url: `${front.url}/push/infrai`, secret });
   const ticker = startTicker(ports, systemClock, options.tickMs);
   return {
     url: front.url,
-    queueUrl,
+    queueUrl: queue.url,
     partner,
-    queue,
+    queue: queue.embedded,
     ports,
     async close() {
       ticker.stop();
-      await queue.close();
+      await queue.embedded.close();
       await Promise.race([sender.close(), systemClock.sleep(LAST_ATTEMPTS_MS)]);
       await partner.close();
       await front.close();
-      await publisher.close();
+      await queue.publisher.close();
+      await queue.deadLetters.close();
+      await store.close();
+    },
+  };
+};
+
+const openStore = async (dataDir: string | undefined) => {
+  const dynamo = await openEmbeddedDynamo(dataDir === undefined ? {} : { path: dataDir });
+  const client = createLedgerClient({ requestHandler: dynamo.requestHandler });
+  await ensureTable(client, TABLE_NAME);
+  const table = { client, table: TABLE_NAME };
+  return {
+    ledger: createDynamoLedger(table),
+    pages: createDynamoPages(table, systemClock),
+    pace: createDynamoPace(table),
+    async close() {
       client.destroy();
       await dynamo.close();
     },
   };
 };
 
-const facesOf = (ports: Receiver, policy: TargetPolicy, partner: Partner) => ({
+const openQueue = async ({ chaos, pushScheme }: WorldOptions) => {
+  const embedded = createEmbeddedQueue({
+    timers: systemClock,
+    apiKey: QUEUE_KEY,
+    queues: [QUEUE_NAME],
+    signing: {
+      header: pushScheme.signatureHeader,
+      prefix: pushScheme.prefix,
+      timestampHeader: pushScheme.timestampHeader,
+    },
+    ...(chaos === undefined ? {} : { chaos }),
+  });
+  const url = await embedded.listen();
+  const access = { baseUrl: url, apiKey: QUEUE_KEY, queue: QUEUE_NAME };
+  return {
+    embedded,
+    url,
+    publisher: createInfraiQueue({ ...access, publishMs: PUBLISH_MS }),
+    deadLetters: createInfraiDeadLetters({
+      ...access,
+      clock: systemClock,
+      dice: systemDice,
+      retries: REQUEST_RETRIES,
+    }),
+  };
+};
+
+/** The cron secret of the local world is its push secret: nobody but this process knows either. */
+const facesOf = (ports: Receiver, policy: TargetPolicy, partner: Partner, secret: string) => ({
   intake: createIntakeApp(ports).fetch,
   receiver: createReceiverApp(ports, { transport: 'infrai', remainingMs: () => FUNCTION_MS }).fetch,
   operator: createOperatorApp(ports, policy).fetch,
+  cron: createCronApp(ports, { secret, header: 'x-cron-secret', tickMs: ports.tickMs }).fetch,
   partner,
 });

@@ -129,7 +129,8 @@ describe('a send that outlives its invocation', () => {
       frozen.answer(answered(500));
       await frozen.push;
     });
-    expect(writes.map(({ ref }) => ref)).toEqual([{ item: 'delivery', event: EVENT, destination: PARTNER }]);
+    const rows = writes.map(({ ref }) => ref).filter((ref) => ref?.item === 'delivery');
+    expect(rows).toEqual([{ item: 'delivery', event: EVENT, destination: PARTNER }]);
     expect(await world.row('order-18', PARTNER)).toEqual(other);
     expect((await world.row(EVENT, PARTNER)).status).toBe(mine.status);
   });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { keyOf } from '../../functions/adapters/ledger/codec/item-keys.ts';
 import { DUE_SHARDS } from '../../functions/core/limits.ts';
-import { deliverBody, readMessage, sweepBody } from '../../functions/core/message.ts';
+import { deliverBody, drainBody, readMessage, redriveBody, sweepBody } from '../../functions/core/message.ts';
 import type { Ref } from '../../functions/ports.ts';
 import { destinationId, eventId, openTestWorld } from '../support/world.ts';
 import { answered } from '../support/world-ports.ts';
@@ -74,12 +74,25 @@ const otherBytes = (record: Readonly<Record<string, { B?: Uint8Array }>>) => {
   return { [name]: { B: Uint8Array.from(Buffer.from('{"n":2}')) } };
 };
 
+const DRAIN = {
+  kind: 'drain',
+  destination: destinationId(PARTNER),
+  drain: 7,
+  page: 0,
+  fromMs: 1_767_225_600_000,
+  sent: 0,
+} as const;
+
 describe('whatever the publishers of this code can make', () => {
   const ids = ['order-17', 'a#b', '😀', '"', '\\', 'é', ' a ', 'x'.repeat(256), '</script>', '\u2028'];
   const bodies = [
     ...ids.flatMap((id) => ids.map((other) => deliverBody(eventId(id), destinationId(other)))),
-    ...Array.from({ length: DUE_SHARDS }, (_, shard) => sweepBody(shard, 29_453_760)),
-    sweepBody(0, 0),
+    ...Array.from({ length: DUE_SHARDS }, (_, shard) => sweepBody(shard, 29_453_760, 0)),
+    sweepBody(0, 0, 12),
+    ...ids.map((id) => drainBody({ ...DRAIN, destination: destinationId(id) })),
+    drainBody({ ...DRAIN, cursor: 'x'.repeat(8_192) }),
+    redriveBody('A-z_09', 0, 0),
+    redriveBody('x'.repeat(64), 4_000, 3),
   ];
 
   it('is understood by the receiver [C144]', () => {

@@ -30,14 +30,14 @@ const outcomeFrom = (answer: Answer): Outcome => {
 };
 const answered = (status: number, excerpt = ''): Outcome =>
   outcomeFrom({ kind: 'answered', status, retryAfter: [], excerpt, durationMs: 40 });
-const after = (outcome: Outcome): Scene => play([claim('a'), settle('a', outcome)]);
+const having = (outcome: Outcome): Scene => play([claim('a'), settle('a', outcome)]);
 const endOf = ({ row }: Scene): string => ('reason' in row ? row.reason : row.status);
 
 describe('a name that cannot be resolved', () => {
   const dns = outcomeFrom({ kind: 'not-sent', cause: 'dns', detail: 'ENOTFOUND', durationMs: 12 });
 
   it('is recorded as that, tried again with its delay, and delivered when the name is there [C020]', () => {
-    const first = after(dns);
+    const first = having(dns);
     expect(pendingRow(first.row).dueAtMs).toBe(START_MS + 5_500);
     expect(entriesOf(first.row).at(-1)).toMatchObject({ class: 'not-sent', detail: 'dns' });
     const second = play([wait(5_500), claim('b'), settle('b', answered(200))], first);
@@ -70,7 +70,7 @@ describe('a redirect', () => {
   it.each([301, 302, 303, 307, 308])(
     '%d is a failure like any other: it is tried again where it was sent [C076]',
     (status) => {
-      const scene = after(answered(status));
+      const scene = having(answered(status));
       expect(scene.row).toMatchObject({ status: 'pending', attempts: 1 });
       expect(effectsOf(scene).map(({ kind }) => kind)).toEqual(['publish']);
     },
@@ -79,7 +79,7 @@ describe('a redirect', () => {
 
 describe('an answer of 410', () => {
   it('ends the delivery, pauses the destination, and plans nothing [C120]', () => {
-    const scene = after(answered(410));
+    const scene = having(answered(410));
     expect(scene.row).toMatchObject({ status: 'quarantined', reason: 'gone' });
     expect(effectsOf(scene)).toEqual([{ kind: 'pause', reason: 'gone' }]);
     expect(Object.keys(scene.row)).not.toContain('dueAtMs');
@@ -87,7 +87,7 @@ describe('an answer of 410', () => {
   });
 
   it('is not churned: the same message again has nothing to do [C120]', () => {
-    const scene = after(answered(410));
+    const scene = having(answered(410));
     const again = play([wait(6_000), claim('b'), wait(6_000), claim('c')], scene);
     expect([saidOf(again), again.row]).toEqual(['held', scene.row]);
   });
@@ -97,8 +97,8 @@ describe('the refusals of the published table', () => {
   it.each([400, 401, 403, 404, 405, 408, 409, 411, 413, 415, 421, 423, 425, 429, 431, 451])(
     '%d is tried again with the same budget as everything, never a success [C160]',
     (status) => {
-      expect(endOf(after(answered(status)))).toBe('pending');
-      let scene = after(answered(status));
+      expect(endOf(having(answered(status)))).toBe('pending');
+      let scene = having(answered(status));
       for (let n = 2; n <= 9; n += 1)
         scene = play([wait(12 * HOUR_MS), claim(`w-${n}`), settle(`w-${n}`, answered(status))], scene);
       expect(scene.row.attempts).toBeLessThanOrEqual(8);
@@ -107,7 +107,7 @@ describe('the refusals of the published table', () => {
   );
 
   it('422 is held for a person: the destination has seen this key with other content [C160]', () => {
-    expect(endOf(after(answered(422)))).toBe('rejected');
+    expect(endOf(having(answered(422)))).toBe('rejected');
   });
 });
 
@@ -116,7 +116,7 @@ describe('a success of any kind', () => {
     '%d ends the delivery, with and without a body, and nothing is sent again [C174]',
     (status) => {
       for (const excerpt of ['', 'thank you']) {
-        const scene = after(answered(status, excerpt));
+        const scene = having(answered(status, excerpt));
         expect(scene.row).toMatchObject({ status: 'delivered', by: 'attempt' });
         expect(effectsOf(scene)).toEqual([]);
         expect(saidOf(play([wait(5_000), claim('b')], scene))).toBe('done');

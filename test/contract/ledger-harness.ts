@@ -5,17 +5,20 @@ import type { Stored } from '../../functions/adapters/ledger/codec/stored.ts';
 import { createDynamoLedger } from '../../functions/adapters/ledger/dynamodb.ts';
 import { createLedger } from '../../functions/adapters/ledger/ledger.ts';
 import { createPages } from '../../functions/adapters/ledger/lists.ts';
+import { createMemoryPace } from '../../functions/adapters/ledger/memory-pace.ts';
 import { createMemoryStore, type MemoryStore } from '../../functions/adapters/ledger/memory-store.ts';
+import { createDynamoPace } from '../../functions/adapters/ledger/pace.ts';
 import { createDynamoPages } from '../../functions/adapters/ledger/pages.ts';
 import type { RecordStore } from '../../functions/adapters/ledger/record-store.ts';
 import { createTwin } from '../../functions/adapters/ledger/twin.ts';
-import { type Ledger, type Pages, PortUnavailable } from '../../functions/ports.ts';
+import { type Ledger, type Pace, type Pages, PortUnavailable } from '../../functions/ports.ts';
 import { ensureTable } from '../../infra/local/ledger-table.ts';
 import { T0_MS } from '../support/rows.ts';
 
 export interface LedgerHarness {
   readonly ledger: Ledger;
   readonly pages: Pages;
+  readonly pace: Pace;
   /** What the lists take for the present. */
   readonly clock: { ms: number };
   /** Past the port: what newer code, a repair by hand or the time to live does. */
@@ -34,7 +37,7 @@ export const twinHarness: MakeHarness = async () => {
   const twin = createTwin({
     clock: { nowMs: () => clock.ms },
     after: ({ kind }) => {
-      if (!lost || (kind !== 'create' && kind !== 'replace')) return;
+      if (!lost || (kind !== 'create' && kind !== 'replace' && kind !== 'take')) return;
       lost = false;
       throw new PortUnavailable('ledger', 'the answer was lost');
     },
@@ -42,6 +45,7 @@ export const twinHarness: MakeHarness = async () => {
   return {
     ledger: twin.ledger,
     pages: twin.pages,
+    pace: twin.pace,
     clock,
     ...behind(twin.store),
     loseNextAnswer: () => {
@@ -59,6 +63,7 @@ const behind = (store: MemoryStore) => ({
 export interface Spoiled {
   readonly store?: RecordStore;
   readonly ledger?: (sound: Ledger) => Ledger;
+  readonly pace?: (sound: Pace) => Pace;
 }
 
 /** The parts of the twin, some of them spoiled. */
@@ -70,21 +75,19 @@ export const spoiledHarness =
     const spoiled = spoil(sound);
     const store = spoiled.store ?? sound;
     let lost = false;
-    const losing: RecordStore = {
-      ...store,
-      put: async (...args) => {
-        const result = await store.put(...args);
-        if (lost) {
-          lost = false;
-          throw new PortUnavailable('ledger', 'the answer was lost');
-        }
-        return result;
-      },
+    const losing = async <Result>(write: Promise<Result>): Promise<Result> => {
+      const result = await write;
+      if (!lost) return result;
+      lost = false;
+      throw new PortUnavailable('ledger', 'the answer was lost');
     };
-    const ledger = createLedger(losing);
+    const lossy: RecordStore = { ...store, put: (...args) => losing(store.put(...args)) };
+    const ledger = createLedger(lossy);
+    const pace = spoiled.pace?.(createMemoryPace(sound)) ?? createMemoryPace(sound);
     return {
       ledger: spoiled.ledger?.(ledger) ?? ledger,
-      pages: createPages(losing, { nowMs: () => clock.ms }),
+      pages: createPages(lossy, { nowMs: () => clock.ms }),
+      pace: { take: (...slot) => losing(pace.take(...slot)) },
       clock,
       ...behind(sound),
       loseNextAnswer: () => {
@@ -92,6 +95,8 @@ export const spoiledHarness =
       },
     };
   };
+
+const WRITES: ReadonlySet<string> = new Set(['PutItemCommand', 'UpdateItemCommand']);
 
 /** A fresh table for every harness; `clientOf` gives a client of its own, for its wire is cut. */
 export const dynamoHarness = (clientOf: () => DynamoDBClient): MakeHarness => {
@@ -108,7 +113,7 @@ export const dynamoHarness = (clientOf: () => DynamoDBClient): MakeHarness => {
     client.middlewareStack.add(
       (next, context) => async (args) => {
         const answer = await next(args);
-        if (lost && context.commandName === 'PutItemCommand') {
+        if (lost && WRITES.has(String(context.commandName))) {
           lost = false;
           throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
         }
@@ -120,6 +125,7 @@ export const dynamoHarness = (clientOf: () => DynamoDBClient): MakeHarness => {
     return {
       ledger: createDynamoLedger({ client, table }),
       pages: createDynamoPages({ client, table }, { nowMs: () => clock.ms }),
+      pace: createDynamoPace({ client, table }),
       clock,
       peek: async (key) =>
         (await outside.send(new GetItemCommand({ TableName: table, Key: keyOf(key), ConsistentRead: true }))).Item,

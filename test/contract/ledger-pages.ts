@@ -29,13 +29,13 @@ const PARTNER = destinationIdOf('partner');
 const OTHER = destinationIdOf('partner2');
 
 const refOf = ({ event, destination }: Delivery): Ref => ({ item: 'delivery', event, destination });
-const sorted = (refs: readonly Ref[]): readonly string[] => refs.map((ref) => JSON.stringify(ref)).toSorted();
+export const sorted = (refs: readonly Ref[]): readonly string[] => refs.map((ref) => JSON.stringify(ref)).toSorted();
 const shardOfRow = (row: Delivery): number => dueShard(row.event, row.destination, DUE_SHARDS);
 
 type Unpaged = ListQuery extends infer Q ? (Q extends ListQuery ? Omit<Q, 'limit' | 'cursor'> : never) : never;
 
 /** All pages of a list. More of them than the list can have is a list without an end. */
-const all = async ({ pages }: LedgerHarness, query: Unpaged, limit = LIST_PAGE_MAX): Promise<readonly Ref[]> => {
+export const all = async ({ pages }: LedgerHarness, query: Unpaged, limit = LIST_PAGE_MAX): Promise<readonly Ref[]> => {
   const refs: Ref[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < 200; page += 1) {
@@ -48,10 +48,10 @@ const all = async ({ pages }: LedgerHarness, query: Unpaged, limit = LIST_PAGE_M
   throw new Error('the list does not end');
 };
 
-const rowsOf = (count: number, make: (event: ReturnType<typeof eventIdOf>, n: number) => Delivery): Delivery[] =>
+export const rowsOf = (count: number, make: (event: ReturnType<typeof eventIdOf>, n: number) => Delivery): Delivery[] =>
   Array.from({ length: count }, (_, n) => make(eventIdOf(`e${n}`), n));
 
-const stored = async ({ ledger }: LedgerHarness, rows: readonly Delivery[]): Promise<void> => {
+export const stored = async ({ ledger }: LedgerHarness, rows: readonly Delivery[]): Promise<void> => {
   await Promise.all(rows.map((row) => ledger.create(row)));
 };
 

@@ -9,7 +9,7 @@ import type { Ledger } from '../../functions/ports.ts';
 import { openEmbeddedDynamo } from '../../infra/local/dynamodb/embedded-dynamodb.ts';
 import { ensureTable } from '../../infra/local/ledger-table.ts';
 import { type DynamoAnswer, type DynamoStub, refusedWith, startDynamoStub } from '../support/dynamo-stub.ts';
-import { claimedRow, pendingRow, T0_MS } from '../support/rows.ts';
+import { claimedRow, operationMessageItem, pendingRow, T0_MS } from '../support/rows.ts';
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 const ROW = pendingRow();
@@ -138,8 +138,12 @@ describe('what is asked of DynamoDB', () => {
     await ledger.load(REF);
     await ledger.loadDestination(ROW.destination);
     await ledger.loadEvent(ROW.event);
+    await ledger.loadSlots(ROW.destination);
+    await ledger.loadOperationMessages('op-1', 0, 10);
     expect(stub.requests.map(({ operation, body }) => [operation, body['ConsistentRead']])).toStrictEqual([
       ['GetItem', true],
+      ['Query', true],
+      ['Query', true],
       ['Query', true],
       ['Query', true],
     ]);
@@ -165,6 +169,61 @@ describe('what is asked of DynamoDB', () => {
     expect(stub.requests).toHaveLength(1);
     await pages.list({ list: 'open', limit: 10 });
     expect(stub.requests).toHaveLength(5);
+  });
+});
+
+describe('a count', () => {
+  const REF_KEY = { pk: { S: 'event#e' }, sk: { S: 'delivery#d' } };
+  const limitsOf = () => stub.requests.map(({ body }) => body['Limit']);
+  const counting = (perPage: number, rows: number) => {
+    const left = new Map<string, number>();
+    stub.answer = ({ body }) => {
+      const shard = JSON.stringify(body['ExpressionAttributeValues']);
+      const there = left.get(shard) ?? rows;
+      const Count = Math.min(there, perPage, Number(body['Limit']));
+      left.set(shard, there - Count);
+      return { status: 200, body: { Count, ...(there > Count ? { LastEvaluatedKey: REF_KEY } : {}) } };
+    };
+    return createDynamoPages(wire(stub), { nowMs: () => T0_MS });
+  };
+
+  it('asks for numbers alone, shard after shard, and over all pages of each', async () => {
+    const pages = counting(40, 100);
+    expect(await pages.count({ list: 'open' }, 10_000)).toBe(400);
+    expect(stub.requests.map(({ body }) => body['Select'])).toStrictEqual(Array.from({ length: 12 }, () => 'COUNT'));
+    expect(stub.requests.filter(({ body }) => 'ExclusiveStartKey' in body)).toHaveLength(8);
+  });
+
+  it('stops at the cap: it reads no more rows than that in all, and asks for no more', async () => {
+    const pages = counting(40, 100);
+    expect(await pages.count({ list: 'open' }, 150)).toBe(150);
+    // 100 of the first shard in three pages, 50 of the second in two; the third and fourth are not asked.
+    expect(limitsOf()).toStrictEqual([150, 110, 70, 50, 10]);
+  });
+
+  it('asks for nothing where nothing is to be counted', async () => {
+    expect(await counting(40, 100).count({ list: 'open' }, 0)).toBe(0);
+    expect(stub.requests).toStrictEqual([]);
+  });
+
+  it('is out of reach like any other read', async () => {
+    const pages = createDynamoPages(wire(stub), { nowMs: () => T0_MS });
+    stub.answer = () => refusedWith('AccessDeniedException');
+    await expect(pages.count({ list: 'open' }, 10)).rejects.toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe('the first messages of an operation', () => {
+  it('are asked for in no larger number than wanted, over pages that are shorter', async () => {
+    stub.answer = (_request, count) => {
+      const Items = Array.from({ length: count === 1 ? 3 : 2 }, (_, n) =>
+        wireOf(operationMessageItem({ position: 3 * (count - 1) + n })),
+      );
+      return { status: 200, body: { Items, LastEvaluatedKey: { pk: { S: 'operation#op-1' }, sk: { S: 'message#' } } } };
+    };
+    const read = await ledger.loadOperationMessages('op-1', 0, 5);
+    expect(read.map(({ position }) => position)).toStrictEqual([0, 1, 2, 3, 4]);
+    expect(stub.requests.map(({ body }) => body['Limit'])).toStrictEqual([5, 2]);
   });
 });
 

@@ -6,13 +6,13 @@ import type { Item } from '../../functions/core/items.ts';
 import { isOurs } from '../../functions/core/machine.ts';
 import { FORMAT } from '../../functions/core/model.ts';
 import { claimInput, moved, settleInput } from '../support/moves.ts';
+import { oneOfEach } from '../support/one-of-each.ts';
 import {
   claimedRow,
   claimIdOf,
   eventIdOf,
   eventItem,
   gateItem,
-  oneOfEach,
   pendingRow,
   T0_MS,
   writeIdOf,

@@ -15,11 +15,13 @@ import { startDynamoDbLocal } from '../support/dynamodb-local.ts';
 import { claimInput, moved, settleInput } from '../support/moves.ts';
 import {
   claimIdOf,
+  decisionItem,
   destinationIdOf,
   destinationItem,
   eventIdOf,
   pendingRow,
   sha256Of,
+  slotItem,
   T0_MS,
   writeIdOf,
 } from '../support/rows.ts';
@@ -102,6 +104,25 @@ describe('the cost of a delivery at its first attempt, on the official engine', 
     costs.length = 0;
     await ledger.load(refOf(ACCEPTED));
     expect(costs).toStrictEqual([]);
+    expect(reads).toStrictEqual([1]);
+  });
+});
+
+describe('the cost of what stands beside deliveries, on the official engine', () => {
+  it('is one unit for a decision and for its place in the list, and one for its result', async () => {
+    const { ledger, costs } = await measured('cost-decision');
+    const decision = decisionItem();
+    await ledger.create(decision);
+    await ledger.replace(decision, { ...decision, version: 2, result: 'done' });
+    expect(costs).toStrictEqual([{ table: 1, recent: 1 }, { table: 1 }]);
+  });
+
+  it('is one unit for a slot that is taken, and one for a look at all of them', async () => {
+    const { ledger, costs, reads } = await measured('cost-slots');
+    const slots = [0, 1, 2, 3, 4].map((n) => slotItem({ n }));
+    for (const slot of slots) await ledger.create(slot);
+    expect(costs).toStrictEqual(slots.map(() => ({ table: 1 })));
+    await ledger.loadSlots(slotItem().destination);
     expect(reads).toStrictEqual([1]);
   });
 });

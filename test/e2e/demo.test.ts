@@ -9,7 +9,7 @@ const demo = (...args: readonly string[]) => runProgram(DEMO, args).ended();
 describe.concurrent('the demo', () => {
   it('tells every story of the main job, killed workers included, and exits 0', { timeout: 60_000 }, async () => {
     const { code, output } = await demo();
-    expect(output).toContain('12 of 12 stories hold');
+    expect(output).toMatch(/(\d+) of \1 stories hold/);
     expect(code).toBe(0);
   });
 

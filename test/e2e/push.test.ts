@@ -217,7 +217,6 @@ const poisonIn = (world: TestWorld) => world.store.writes.filter(({ ref }) => re
 describe('a push that a newer version may have sent', () => {
   it.each([
     ['an unknown kind', { kind: 'replicate', format: 1, event: 'a' }],
-    ['a kind of ours that has no consumer yet', { kind: 'drain', format: 1, destination: PARTNER }],
     ['a later format of a known kind', { ...deliverMessage(EVENT, PARTNER), format: 2 }],
     ['a later format without anything else', { kind: 'deliver', format: 2 }],
   ])('is a 503 and writes nothing: the queue keeps it whole: %s', async (_what, message) => {

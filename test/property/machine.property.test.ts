@@ -60,7 +60,7 @@ const outcome: fc.Arbitrary<Outcome> = fc
 const withheldPlan: fc.Arbitrary<Withheld> = fc.constantFrom<Withheld>(
   { kind: 'again' },
   { kind: 'park', reason: 'paused' },
-  { kind: 'park', reason: 'closed', probeAtMs: START_MS + HOUR_MS },
+  { kind: 'park', reason: 'closed', opensAtMs: START_MS + HOUR_MS },
   { kind: 'defer', reason: 'closed', untilMs: START_MS + DAY_MS },
 );
 
@@ -85,7 +85,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: ruled.map((over): Step => ({ do: 'park', reason: 'paused', probeInMs: 5 * MINUTE_MS, ...over })),
+    arbitrary: ruled.map((over): Step => ({ do: 'park', reason: 'paused', opensInMs: 5 * MINUTE_MS, ...over })),
   },
   {
     weight: 1,
@@ -95,7 +95,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.constantFrom<Step>({ do: 'sweep' }, { do: 'sweep', gate: 'open' }, { do: 'sweep', gate: 'closed' }),
+    arbitrary: fc.constantFrom<Step>(
+      { do: 'sweep' },
+      { do: 'sweep', gate: 'open' },
+      { do: 'sweep', gate: 'open', slotInMs: 3 * MINUTE_MS },
+      { do: 'sweep', gate: 'closed' },
+    ),
   },
   {
     weight: 1,

@@ -1,10 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDestinationId, parseEventId } from '../../functions/core/ids.ts';
-import { deliverBody, readMessage, sweepBody } from '../../functions/core/message.ts';
+import {
+  type DrainMessage,
+  deliverBody,
+  drainBody,
+  readMessage,
+  redriveBody,
+  sweepBody,
+} from '../../functions/core/message.ts';
 import { START_MS } from '../support/machine.ts';
 
 const read = (text: string) => readMessage(Buffer.from(text), START_MS);
+
+const DELIVER = JSON.stringify({ kind: 'deliver', format: 1, event: 'order-17', destination: 'partner' });
 
 /** Every id that may come in, byte for byte: blanks, quotes, letters of any kind. */
 const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.string({ unit: 'binary', maxLength: 40 }));
@@ -22,9 +31,30 @@ describe('every message that this code publishes', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  it('is accepted by this code, for every internal kind and every number and cursor [C144]', () => {
+    const whole = fc.maxSafeNat();
+    const cursor = fc.option(
+      fc.string({ unit: 'binary', maxLength: 100 }).filter((made) => made.isWellFormed()),
+      {
+        nil: undefined,
+      },
+    );
+    const drain = fc.record({ drain: whole, page: whole, fromMs: whole, sent: whole });
     fc.assert(
-      fc.property(fc.maxSafeNat(), fc.maxSafeNat(), (shard, tick) => {
-        expect(read(sweepBody(shard, tick))).toEqual({ kind: 'message', message: { kind: 'sweep', shard, tick } });
+      fc.property(whole, whole, whole, drain, destinationId, cursor, (one, two, three, place, destination, at) => {
+        expect(read(sweepBody(one, two, three))).toEqual({
+          kind: 'message',
+          message: { kind: 'sweep', shard: one, tick: two, page: three },
+        });
+        expect(read(redriveBody('op-1', one, two))).toEqual({
+          kind: 'message',
+          message: { kind: 'redrive', operation: 'op-1', position: one, turn: two },
+        });
+        const first: DrainMessage = { kind: 'drain', destination: destination.id, ...place };
+        const message = at === undefined ? first : { ...first, cursor: at };
+        expect(read(drainBody(message))).toEqual({ kind: 'message', message });
       }),
     );
   });
@@ -60,7 +90,7 @@ describe('every event message', () => {
 
 describe('whatever comes from the queue', () => {
   const nearly = fc
-    .tuple(fc.constantFrom(deliverBodyOf(), sweepBody(1, 2)), fc.nat(), fc.integer({ min: 0, max: 255 }))
+    .tuple(fc.constantFrom(DELIVER, sweepBody(1, 2, 3)), fc.nat(), fc.integer({ min: 0, max: 255 }))
     .map(([body, at, byte]) => {
       const bytes = Buffer.from(body);
       bytes[at % bytes.length] = byte;
@@ -91,7 +121,3 @@ describe('whatever comes from the queue', () => {
     );
   });
 });
-
-function deliverBodyOf(): string {
-  return JSON.stringify({ kind: 'deliver', format: 1, event: 'order-17', destination: 'partner' });
-}

@@ -248,7 +248,9 @@ const writesAreRecorded: Check = (change) => {
   if (!wrote) return undefined;
   if (added.length !== entriesDue(change)) return `${input.kind} added ${added.length} entries`;
   if (added.length === 0 || !('writeId' in input)) return undefined;
-  const { writeId, cause } = input;
+  const { writeId } = input;
+  // What a worker records of its own attempt was caused by what had caused its claim.
+  const cause = input.kind === 'settle' ? undefined : input.cause;
   const foreign = added.find((entry) => entry.writeId !== writeId || entry.cause !== cause || entry.atMs !== nowMs);
   return foreign && `the entry ${foreign.kind} does not name its write, cause and time`;
 };
@@ -281,7 +283,11 @@ const doubtHolds: Check = (change) => {
 
 const keyLifeHolds: Check = (change) => {
   const { before, input, next, nowMs } = change;
-  const renewed = input.kind === 'redrive' && input.acceptSecondEffect && next.keyFromMs === undefined;
+  // A person accepted a second effect, or said that nothing had arrived.
+  const decided =
+    (input.kind === 'redrive' && input.acceptSecondEffect) ||
+    (input.kind === 'resolve' && input.as === 'not-delivered');
+  const renewed = decided && next.keyFromMs === undefined;
   if (before.keyFromMs !== undefined && next.keyFromMs !== before.keyFromMs && !renewed) return 'the key life moved';
   if (before.keyFromMs === undefined && next.keyFromMs !== undefined) {
     const start = before.status === 'claimed' ? before.claim.startedAtMs : undefined;
@@ -296,9 +302,10 @@ const keyLifeHolds: Check = (change) => {
 // ---- looking after, effects ---------------------------------------------------------------------------------------
 
 const isLookedAfter: Check = (change) => {
-  const { input, next, wrote, nowMs } = change;
+  const { input, next, wrote, ahead, nowMs } = change;
   if (!wrote || isLate(change) || (next.status !== 'pending' && next.status !== 'claimed')) return undefined;
-  const swept = nowMs + SWEEP_STEP_MS_MAX;
+  const [wake] = ahead;
+  const swept = Math.max(nowMs, wake?.kind === 'publish' ? wake.dueAtMs : 0) + SWEEP_STEP_MS_MAX;
   const parked = input.kind === 'sweep' ? swept : nowMs + PARKED_LOOK_MS;
   const open = next.status === 'claimed' ? lapsesAfter(next) : fromOf(next) + next.graceMs;
   const latest =

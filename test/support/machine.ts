@@ -122,9 +122,9 @@ export type Step =
   | ({ readonly do: 'claim'; readonly by: string } & Ruled)
   | { readonly do: 'mark'; readonly by: string }
   | ({ readonly do: 'settle'; readonly by: string; readonly outcome: Outcome; readonly withheld?: Withheld } & Ruled)
-  | ({ readonly do: 'park'; readonly reason: 'paused' | 'closed'; readonly probeInMs?: number } & Ruled)
+  | ({ readonly do: 'park'; readonly reason: 'paused' | 'closed'; readonly opensInMs?: number } & Ruled)
   | ({ readonly do: 'defer'; readonly ms: number; readonly reason: Exclude<WaitReason, 'paused'> } & Ruled)
-  | { readonly do: 'sweep'; readonly gate?: 'open' | 'closed' }
+  | { readonly do: 'sweep'; readonly gate?: 'open' | 'closed'; readonly slotInMs?: number }
   | { readonly do: 'refuse'; readonly reason: 'no-destination' | 'payload-changed' }
   | { readonly do: 'redrive'; readonly request: string; readonly grant?: number; readonly accept?: boolean }
   | { readonly do: 'resolve'; readonly request: string; readonly as: 'delivered' | 'not-delivered' }
@@ -170,7 +170,7 @@ export const numbered = (steps: readonly Step[]): readonly NumberedStep[] =>
 // ---- playing a history --------------------------------------------------------------------------------------------
 
 /** What a worker remembers of the claim that it was given. */
-export type Holder = Pick<SettleInput, 'claimId' | 'attempt' | 'startedAtMs'>;
+export type Holder = Pick<SettleInput, 'claimId' | 'attempt'>;
 
 export interface Taken {
   readonly before: Delivery;
@@ -225,13 +225,17 @@ export const inputOf = (scene: Scene, step: NumberedStep): Input | undefined => 
       return { kind: 'settle', ...holder, outcome, rules, ...recorded, ...(withheld ? { withheld } : {}) };
     }
     case 'park': {
-      const probe = step.probeInMs === undefined ? {} : { probeAtMs: scene.nowMs + step.probeInMs };
-      return { kind: 'park', reason: step.reason, rules, ...recorded, ...probe };
+      const opens = step.opensInMs === undefined ? {} : { opensAtMs: scene.nowMs + step.opensInMs };
+      return { kind: 'park', reason: step.reason, rules, ...recorded, ...opens };
     }
     case 'defer':
       return { kind: 'defer', reason: step.reason, untilMs: scene.nowMs + step.ms, rules, ...recorded };
     case 'sweep':
-      return { kind: 'sweep', tick: step.number, ...(step.gate ? { gate: step.gate } : {}) };
+      return {
+        ...{ kind: 'sweep', tick: step.number },
+        ...(step.gate ? { gate: step.gate } : {}),
+        ...(step.slotInMs === undefined ? {} : { publishAtMs: scene.nowMs + step.slotInMs }),
+      };
     case 'refuse':
       return { kind: 'refuse', reason: step.reason, ...recorded };
     case 'redrive':
@@ -266,8 +270,8 @@ export const take = (scene: Scene, step: NumberedStep, draw = 0.5): Scene => {
   const row = rowAfter(before, decision);
   const holders = new Map(scene.holders);
   if (decision.kind === 'write' && input.kind === 'claim' && row.status === 'claimed') {
-    const { id, attempt, startedAtMs } = row.claim;
-    holders.set(input.holder, { claimId: id, attempt, startedAtMs });
+    const { id, attempt } = row.claim;
+    holders.set(input.holder, { claimId: id, attempt });
   }
   return { ...scene, row, holders, played, taken: [...scene.taken, { before, input, decision, nowMs }] };
 };

@@ -32,7 +32,6 @@ export const settleInput = (overrides: Partial<SettleInput> = {}): SettleInput =
   kind: 'settle',
   claimId: claimIdOf('claim-1'),
   attempt: 1,
-  startedAtMs: 0,
   outcome: outcomeOf(),
   writeId: writeIdOf('w-settle'),
   cause: 'p:message-1',

@@ -11,7 +11,9 @@ import {
   parseClaimId,
   parseDestinationId,
   parseEventId,
+  parseRequestId,
   parseWriteId,
+  type RequestId,
   type WriteId,
 } from '../../functions/core/ids.ts';
 import type {
@@ -20,10 +22,10 @@ import type {
   Destination,
   Gate,
   Heartbeat,
-  Item,
   Poison,
   PoisonMinute,
   SecretItem,
+  Slot,
   Token,
 } from '../../functions/core/items.ts';
 import { append, emptyJournal } from '../../functions/core/journal.ts';
@@ -53,6 +55,7 @@ import type {
   Pending,
   Quarantined,
 } from '../../functions/core/model.ts';
+import type { Decided, Operation, OperationMessage } from '../../functions/core/operations.ts';
 
 /** Noon of a Sunday, far from the ends of a day. */
 export const T0_MS = Date.UTC(2026, 10, 29, 12);
@@ -66,6 +69,7 @@ export const eventIdOf = (text: string): EventId => ok(parseEventId(text));
 export const destinationIdOf = (text: string): DestinationId => ok(parseDestinationId(text));
 export const claimIdOf = (text: string): ClaimId => ok(parseClaimId(text));
 export const writeIdOf = (text: string): WriteId => ok(parseWriteId(text));
+export const requestIdOf = (text: string): RequestId => ok(parseRequestId(text));
 export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 const EVENT = eventIdOf('order-17');
@@ -300,6 +304,17 @@ export const gateItem = (overrides: Partial<Gate> = {}): Gate => ({
   ...overrides,
 });
 
+/** Free, as one that was taken before. */
+export const slotItem = (overrides: Partial<Slot> = {}): Slot => ({
+  item: 'slot',
+  version: 1,
+  destination: DESTINATION,
+  n: 0,
+  leaseEndsAtMs: T0_MS + leaseMsOf(TIMEOUT_MS_DEFAULT),
+  carried: {},
+  ...overrides,
+});
+
 export const secretItem = (overrides: Partial<SecretItem> = {}): SecretItem => ({
   item: 'secret',
   version: 1,
@@ -360,33 +375,52 @@ export const heartbeatItem = (overrides: Partial<Heartbeat> = {}): Heartbeat => 
   ...overrides,
 });
 
-/** One of every kind and status, for what must hold of all. */
-export const oneOfEach = (): readonly Item[] => [
-  eventItem({ type: 'order.paid', deliverAtMs: T0_MS + 60_000, traceparent: '00-1-2-01' }),
-  pendingRow({ destination: destinationIdOf('a') }),
-  parkedRow({ destination: destinationIdOf('b') }),
-  deferredRow({ destination: destinationIdOf('c') }),
-  claimedRow({ destination: destinationIdOf('d'), claim: claimOf({ repeatSafe: false, sendingAtMs: T0_MS + 1_100 }) }),
-  deliveredRow({ destination: destinationIdOf('e') }),
-  cancelledRow({ destination: destinationIdOf('f') }),
-  quarantinedRow({ destination: destinationIdOf('g') }),
-  conflictItem(),
-  destinationItem({
-    keyLifeHours: null,
-    ratePerSecond: 2.5,
-    concurrency: 4,
-    rejectOn: [400, 404],
-    headers: { 'x-tenant': 'blue' },
-    deletedAtMs: T0_MS + 1,
-  }),
-  gateItem({
-    pause: { by: 'ops', reason: 'their maintenance', sinceMs: T0_MS },
-    closedUntilMs: T0_MS + 60_000,
-    closedSinceMs: T0_MS,
-  }),
-  secretItem(),
-  tokenItem({ revokedAtMs: T0_MS + 9 }),
-  poisonItem({ messageId: 'm-1' }),
-  poisonMinuteItem(),
-  heartbeatItem(),
-];
+export const decisionItem = (overrides: Partial<Decided> = {}): Decided => ({
+  item: 'decision',
+  version: 1,
+  request: requestIdOf('request-2'),
+  command: 'pause',
+  fingerprint: sha256Of('pause partner'),
+  actor: 'ops',
+  reason: 'their maintenance',
+  before: 'active',
+  decidedAtMs: T0_MS,
+  carried: {},
+  ...overrides,
+});
+
+/** Planned over a small dead-letter queue, not run. */
+export const operationItem = (overrides: Partial<Operation> = {}): Operation => ({
+  item: 'operation',
+  version: 1,
+  operation: 'op-1',
+  source: 'dead-letters',
+  limit: 500,
+  recoveryMinutes: 30,
+  stopAbove: 0.5,
+  acceptSecondEffect: false,
+  actor: 'ops',
+  why: 'they are back',
+  state: 'planned',
+  createdAtMs: T0_MS,
+  estimateMs: 60_000,
+  found: { redrive: 2, drop: 1 },
+  nextToAct: 0,
+  nextToJudge: 0,
+  messages: 3,
+  turn: 0,
+  batch: 0,
+  carried: {},
+  ...overrides,
+});
+
+export const operationMessageItem = (overrides: Partial<OperationMessage> = {}): OperationMessage => ({
+  item: 'operation-message',
+  version: 1,
+  operation: 'op-1',
+  position: 0,
+  finding: 'redrive',
+  detail: 'waits for a message',
+  carried: {},
+  ...overrides,
+});

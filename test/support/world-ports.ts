@@ -3,9 +3,12 @@ import { createHash } from 'node:crypto';
 import type { Answer } from '../../functions/core/outcome.ts';
 import type {
   Clock,
+  DeadLetter,
+  DeadLetters,
   Dice,
   Fields,
   OutgoingRequest,
+  Pace,
   Publication,
   Queue,
   QueueLimits,
@@ -113,6 +116,44 @@ export const recordingQueue = (
     },
   };
   return queue;
+};
+
+export interface HeldDeadLetters extends DeadLetters {
+  readonly letters: readonly DeadLetter[];
+  add(letter: DeadLetter): void;
+}
+
+/** Dead letters in a list. One that is put back is only taken out here: a test pushes it again itself. */
+export const heldDeadLetters = (): HeldDeadLetters => {
+  const letters: DeadLetter[] = [];
+  const takeOut = async ({ messageId }: Pick<DeadLetter, 'messageId'>) => {
+    const at = letters.findIndex((letter) => letter.messageId === messageId);
+    if (at < 0) return { kind: 'failed', code: 'absent', detail: 'no such dead letter' } as const;
+    letters.splice(at, 1);
+    return { kind: 'done' } as const;
+  };
+  return {
+    letters,
+    add: (letter) => void letters.push(letter),
+    stats: async () => ({ kind: 'stats', available: 0, delayed: 0, inFlight: 0, dead: letters.length, oldestAgeMs: 0 }),
+    read: async (limit) => ({ kind: 'read', letters: letters.slice(0, limit) }),
+    redrive: takeOut,
+    discard: takeOut,
+  };
+};
+
+// ---- pace ---------------------------------------------------------------------------------------------------------
+
+/** Slots in time, one behind the other, for each destination. */
+export const slotsInMemory = (): Pace => {
+  const free = new Map<string, number>();
+  return {
+    take: async (destination, fromMs, stepMs) => {
+      const slot = Math.max(free.get(destination) ?? 0, fromMs);
+      free.set(destination, slot + stepMs);
+      return slot;
+    },
+  };
 };
 
 // ---- sender -------------------------------------------------------------------------------------------------------

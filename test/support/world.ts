@@ -28,6 +28,8 @@ import type { Receiver } from '../../functions/receiver/run.ts';
 import { tick } from '../../functions/reconciler/tick.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import {
+  type HeldDeadLetters,
+  heldDeadLetters,
   type RecordedTelemetry,
   type RecordingQueue,
   recordedTelemetry,
@@ -35,6 +37,7 @@ import {
   type ScriptedSender,
   scriptedSender,
   seededDice,
+  slotsInMemory,
 } from './world-ports.ts';
 
 export const PUSH_SECRET = 'the-secret-of-the-push-side';
@@ -77,13 +80,17 @@ export interface TestWorld {
   readonly clock: VirtualClock;
   readonly store: MemoryStore;
   readonly queue: RecordingQueue;
+  readonly deadLetters: HeldDeadLetters;
   readonly sender: ScriptedSender;
   readonly telemetry: RecordedTelemetry;
   readonly apps: { readonly intake: App; readonly receiver: App; readonly operator: App };
   /** Straight to the records: not counted, and never away. */
   readonly records: Ledger;
   /** Called around every request to the ledger; may wait or throw. */
-  readonly ledgerHooks: { before?: (operation: Operation) => unknown; after?: (operation: Operation) => unknown };
+  readonly ledgerHooks: {
+    before?: ((operation: Operation) => unknown) | undefined;
+    after?: ((operation: Operation) => unknown) | undefined;
+  };
   /** Ledger requests that went out so far. */
   readonly asked: readonly Operation[];
 
@@ -162,13 +169,16 @@ export const openTestWorld = (options: WorldOptions = {}): TestWorld => {
   });
   putTokens(twin.store, clock.nowMs());
   const queue = recordingQueue(clock);
+  const deadLetters = heldDeadLetters();
   const sender = scriptedSender(clock);
   const telemetry = recordedTelemetry();
   const scheme = { ...SCHEME, ...options.scheme };
   const plain: Receiver = {
     ledger: twin.ledger,
     pages: twin.pages,
+    pace: slotsInMemory(),
     queue,
+    deadLetters,
     push: createInfraiPush(scheme),
     sender,
     secrets: createLedgerSecrets(twin.ledger, clock),
@@ -184,13 +194,35 @@ export const openTestWorld = (options: WorldOptions = {}): TestWorld => {
     operator: createOperatorApp(ports, options.policy ?? { allowLocal: false }),
   };
   const records = createLedger(twin.store);
-  const parts = { ports, clock, store: twin.store, queue, sender, telemetry, apps, records, ledgerHooks, asked };
+  const parts = {
+    ports,
+    clock,
+    store: twin.store,
+    queue,
+    deadLetters,
+    sender,
+    telemetry,
+    apps,
+    records,
+    ledgerHooks,
+    asked,
+  };
   return { ...parts, ...verbsOf(parts, scheme) };
 };
 
 type Parts = Pick<
   TestWorld,
-  'ports' | 'clock' | 'store' | 'queue' | 'sender' | 'telemetry' | 'apps' | 'records' | 'ledgerHooks' | 'asked'
+  | 'ports'
+  | 'clock'
+  | 'store'
+  | 'queue'
+  | 'deadLetters'
+  | 'sender'
+  | 'telemetry'
+  | 'apps'
+  | 'records'
+  | 'ledgerHooks'
+  | 'asked'
 >;
 
 const verbsOf = (parts: Parts, scheme: InfraiPushSettings): Omit<TestWorld, keyof Parts> => {

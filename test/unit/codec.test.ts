@@ -1,4 +1,3 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { fromItem, keyIn, toItem } from '../../functions/adapters/ledger/codec/codec.ts';
 import { keyOf, refOf, refOfKeys } from '../../functions/adapters/ledger/codec/item-keys.ts';
@@ -9,13 +8,14 @@ import type { Item } from '../../functions/core/items.ts';
 import { verifyChain } from '../../functions/core/journal.ts';
 import { DELIVERY_ITEM_BYTES_MAX, DYNAMO_ITEM_BYTES_MAX, PAYLOAD_BYTES_MAX } from '../../functions/core/limits.ts';
 import type { Delivery } from '../../functions/core/model.ts';
-import { LedgerCorrupt } from '../../functions/ports.ts';
 import { itemBytes } from '../support/item-bytes.ts';
 import { claimInput, moved, settleInput } from '../support/moves.ts';
+import { oneOfEach } from '../support/one-of-each.ts';
 import {
   cancelledRow,
   claimedRow,
   claimIdOf,
+  decisionItem,
   deliveredRow,
   destinationIdOf,
   destinationItem,
@@ -23,21 +23,20 @@ import {
   eventItem,
   fullRow,
   gateItem,
-  oneOfEach,
+  heartbeatItem,
+  operationItem,
+  operationMessageItem,
   parkedRow,
   pendingRow,
   poisonItem,
   quarantinedRow,
   sha256Of,
+  slotItem,
   T0_MS,
   writeIdOf,
 } from '../support/rows.ts';
 
 const found = (item: Item) => ({ kind: 'found', item });
-const without = (record: Stored, name: string): Stored => {
-  const { [name]: _gone, ...rest } = record;
-  return rest;
-};
 
 describe('an item in the table', () => {
   it.each(oneOfEach().map((item) => [`${item.item} ${'status' in item ? item.status : ''}`, item] as const))(
@@ -66,7 +65,18 @@ describe('an item in the table', () => {
     ['heartbeat#x', 'heartbeat'],
     ['heartbeat#01', 'heartbeat'],
     ['heartbeat#1', 'event'],
-    ['decision#r', 'decision'],
+    ['decision#r', 'plan'],
+    ['decision#', 'decision'],
+    ['decision#a b', 'decision'],
+    ['operation#o', 'operation'],
+    ['operation#o', 'message#1'],
+    ['operation#o', 'message#0000000001'],
+    ['operation#o', 'message#00000000x'],
+    ['destination#a', 'slot'],
+    ['destination#a', 'slot#'],
+    ['destination#a', 'slot#01'],
+    ['destination#a', 'slot#-1'],
+    ['secret#a', 'slot#1'],
   ])('has no reference where none of ours can stand: %j / %j', (pk, sk) => {
     expect(refOfKeys({ pk, sk })).toBeUndefined();
   });
@@ -115,126 +125,6 @@ describe('an item in the table', () => {
   });
 });
 
-describe('a record that our writer could not have made', () => {
-  it('is refused with any one attribute missing, save those that are optional', () => {
-    const optional = new Set([
-      'typ',
-      'delMs',
-      'tp',
-      'rate',
-      'conc',
-      'cloMs',
-      'sinMs',
-      'revMs',
-      'mid',
-      'keyMs',
-      'senMs',
-    ]);
-    const indexed = new Set<string>(
-      Object.values(INDEXES).flatMap(({ partition, sort }) => [partition.name, sort.name]),
-    );
-    indexed.delete('lookMs');
-    indexed.delete('bornMs');
-    for (const item of oneOfEach()) {
-      const record = toItem(item);
-      for (const name of Object.keys(record)) {
-        const read = () => fromItem(without(record, name));
-        if (optional.has(name) || indexed.has(name)) expect(read().kind).toBe('found');
-        else expect(read, `${item.item} without ${name}`).toThrow(LedgerCorrupt);
-      }
-    }
-  });
-
-  it('is refused with any attribute of another type', () => {
-    const others: readonly AttributeValue[] = [
-      { S: 'x' },
-      { N: '-1' },
-      { N: '1.5e300' },
-      { BOOL: false },
-      { SS: ['a'] },
-      { L: [{ L: [] }] },
-      { B: new Uint8Array(3) },
-    ];
-    const free = new Set(['jh', 'ph', 'fp']);
-    for (const item of oneOfEach()) {
-      const record = toItem(item);
-      for (const name of [
-        'v',
-        'f',
-        'st',
-        'j',
-        'jh',
-        'ph',
-        'fp',
-        'leaMs',
-        'cid',
-        'lookMs',
-        'endMs',
-        'dst',
-        'bornMs',
-        'seenMs',
-      ]) {
-        const value = record[name];
-        if (value === undefined) continue;
-        for (const other of others) {
-          const sameType = Object.keys(other)[0] === Object.keys(value)[0];
-          if (sameType && !free.has(name) && other.N === undefined && name !== 'st') continue;
-          expect(() => fromItem({ ...record, [name]: other }), `${item.item} ${name} ${JSON.stringify(other)}`).toThrow(
-            LedgerCorrupt,
-          );
-        }
-      }
-    }
-  });
-
-  it.each<readonly [string, Delivery, Stored]>([
-    ['a delivered row with a claim', deliveredRow(), { cid: { S: 'claim-1' } }],
-    ['a pending row with a lease', pendingRow(), { leaMs: { N: '1' } }],
-    ['a cancelled row that looks like one in the queue', cancelledRow(), { lookMs: { N: '1' } }],
-    ['a parking without its reason', pendingRow(), { parMs: { N: '1' } }],
-    ['a deferral without its time', pendingRow(), { defWhy: { S: 'rate' } }],
-    ['waits without a count', pendingRow(), { waiMs: { N: '1' }, waiWhy: { S: 'rate' } }],
-    ['an excerpt without its attempt', pendingRow(), { x1: { S: 'text' } }],
-    ['a deferral for a reason of parkings', pendingRow(), { defMs: { N: '1' }, defWhy: { S: 'paused' } }],
-    ['a quarantine for a reason of nobody', quarantinedRow(), { why: { S: 'bored' } }],
-  ])('is refused in its parts: %s', (_name, row, change) => {
-    expect(fromItem(toItem(row)).kind).toBe('found');
-    expect(() => fromItem({ ...toItem(row), ...change })).toThrow(LedgerCorrupt);
-  });
-
-  it('is named by its key and by what is wrong with it, and no value is told', () => {
-    const record = { ...toItem(claimedRow()), cid: { S: 'not a claim id: hush' } };
-    const said = (() => {
-      try {
-        return String(fromItem(record));
-      } catch (error) {
-        return String(error);
-      }
-    })();
-    expect(said).toBe(`LedgerCorrupt: the ledger's item "event#order-17" / "delivery#partner" is broken: cid: custom`);
-  });
-
-  it('is refused under a key of nobody', () => {
-    expect(() => fromItem({ ...toItem(gateItem()), sk: { S: 'pace' } })).toThrow(LedgerCorrupt);
-  });
-});
-
-describe('what cannot be read is not written', () => {
-  it.each<readonly [string, Item]>([
-    ['a time in fractions', pendingRow({ lookAfterMs: 1.5 })],
-    ['a time that is no number', claimedRow({ lookAfterMs: Number.NaN })],
-    ['a time before 1970', claimedRow({ claim: { ...claimedRow().claim, leaseEndsAtMs: -1 } })],
-    ['a count that no double holds', pendingRow({ budget: 2 ** 53 })],
-    ['a hash that is none', pendingRow({ payloadHash: sha256Of('x').slice(1) })],
-    ['a hash with bits to spare', eventItem({ fingerprint: `${sha256Of('x').slice(0, -1)}_` })],
-    ['an attribute as if it were carried', pendingRow({ carried: { st: { S: 'delivered' } } })],
-    ['a carried value that is none of the store', pendingRow({ carried: { mine: 'text' } })],
-    ['a rate without end', destinationItem({ ratePerSecond: Number.POSITIVE_INFINITY })],
-  ])('%s', (_name, item) => {
-    expect(() => toItem(item)).toThrow();
-  });
-});
-
 describe('the place of an item in the indexes', () => {
   const entries = (item: Item) => {
     const record = toItem(item);
@@ -251,8 +141,13 @@ describe('the place of an item in the indexes', () => {
     ['quarantined', ['attention', 'recent'], quarantinedRow()],
     ['a destination', ['recent'], destinationItem()],
     ['poison', ['attention'], poisonItem()],
+    ['a decision', ['recent'], decisionItem()],
+    ['an operation', ['recent'], operationItem()],
+    ['a message of an operation', [], operationMessageItem()],
     ['an event', [], eventItem()],
     ['a gate', [], gateItem()],
+    ['a slot', [], slotItem()],
+    ['a heartbeat', [], heartbeatItem()],
   ])('%s: %j', (_name, indexes, item) => {
     expect(entries(item)).toStrictEqual(indexes);
   });
@@ -268,6 +163,18 @@ describe('the place of an item in the indexes', () => {
     const back = fromItem(record);
     expect(back).toStrictEqual(found(deliveredRow()));
     expect(back.kind === 'found' && toItem(back.item)).toStrictEqual(toItem(deliveredRow()));
+  });
+
+  it('of a decision and of an operation never moves either', () => {
+    const place = (item: Item) => {
+      const { rp, bornMs } = toItem(item);
+      return [rp, bornMs];
+    };
+    const decision = decisionItem();
+    expect(place({ ...decision, version: 2, result: 'done' })).toStrictEqual(place(decision));
+    const plan = operationItem();
+    const run = { ...plan, version: 9, state: 'done', startedAtMs: T0_MS + 1, endedAtMs: T0_MS + 2 } as const;
+    expect(place(run)).toStrictEqual(place(plan));
   });
 
   it('among the recent ones never moves: each write would cost two units', () => {

@@ -152,7 +152,12 @@ describe('the deployed functions', () => {
 
 describe('the local world', () => {
   it('starts with no setting at all', () => {
-    expect(readLocalConfig({})).toEqual({ port: 8_787, dataDir: '.onceward', localDestinations: 'allow' });
+    expect(readLocalConfig({})).toEqual({
+      port: 8_787,
+      dataDir: '.onceward',
+      localDestinations: 'allow',
+      underNpm: false,
+    });
   });
 
   it('takes each of its settings', () => {
@@ -162,6 +167,7 @@ describe('the local world', () => {
       ONCEWARD_TOKEN: 'a-token-of-16-chars',
       ONCEWARD_PUSH_SECRET: SECRET,
       ONCEWARD_LOCAL_DESTINATIONS: 'deny',
+      npm_lifecycle_event: 'start',
     };
     expect(readLocalConfig(env)).toEqual({
       port: 0,
@@ -169,6 +175,7 @@ describe('the local world', () => {
       token: 'a-token-of-16-chars',
       pushSecret: SECRET,
       localDestinations: 'deny',
+      underNpm: true,
     });
   });
 });

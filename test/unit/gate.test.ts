@@ -1,8 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { viewGate } from '../../functions/core/gate.ts';
+import { type GateView, inItsSlot, placeWaitMs, slotStepMs, viewGate } from '../../functions/core/gate.ts';
 import type { Destination, Gate } from '../../functions/core/items.ts';
-import { CLOSED_PARKS_MS } from '../../functions/core/limits.ts';
-import { destinationIdOf, destinationOf, START_MS } from '../support/machine.ts';
+import { CLOSED_PARKS_MS, CROWDED_PLACES, PLACE_WAIT_MS_MAX, SLOT_GOOD_MS } from '../../functions/core/limits.ts';
+import {
+  claim,
+  defer,
+  destinationIdOf,
+  destinationOf,
+  MINUTE_MS,
+  park,
+  play,
+  START_MS,
+  type Step,
+  settle,
+  wait,
+} from '../support/machine.ts';
 
 const NOW_MS = START_MS;
 const CONFIG = destinationOf();
@@ -14,54 +26,121 @@ const PAUSE = { by: 'ana', reason: 'maintenance', sinceMs: NOW_MS - 1 };
 const gateWith = (over: Partial<Gate>) =>
   found<Gate>({ item: 'gate', version: 3, destination: destinationIdOf('partner'), carried: {}, ...over });
 const closedFor = (ms: number) => gateWith({ closedUntilMs: NOW_MS + ms, closedSinceMs: NOW_MS });
-const seen = (gate: Parameters<typeof viewGate>[1], draw = 0, config: Destination = CONFIG) =>
-  viewGate(found(config), gate, NOW_MS, draw);
+const seen = (gate: Parameters<typeof viewGate>[1], config: Destination = CONFIG): GateView =>
+  viewGate(found(config), gate, NOW_MS);
+const OPEN: GateView = { kind: 'open', config: CONFIG, places: undefined, failing: false };
 
 describe('a gate', () => {
   it('is open where nobody has ever closed or paused it, and hands its settings on', () => {
-    for (const gate of [ABSENT, gateWith({})]) expect(seen(gate)).toEqual({ kind: 'open', config: CONFIG });
+    for (const gate of [ABSENT, gateWith({})]) expect(seen(gate)).toEqual(OPEN);
   });
 
-  it('parks what comes while it is paused, whether it is closed too or not', () => {
-    expect(seen(gateWith({ pause: PAUSE }))).toEqual({ kind: 'park', config: CONFIG, reason: 'paused' });
-    expect(seen(gateWith({ pause: PAUSE, closedUntilMs: NOW_MS + 60_000 }))).toMatchObject({ reason: 'paused' });
+  it('parks what comes while a person has paused it, closed too or not, until a person says otherwise', () => {
+    const parked = { kind: 'park', config: CONFIG, reason: 'paused', opensAtMs: undefined };
+    expect(seen(gateWith({ pause: PAUSE }))).toEqual(parked);
+    expect(seen(gateWith({ pause: PAUSE, closedUntilMs: NOW_MS + 60_000 }))).toEqual(parked);
+  });
+
+  it('lets one try when the breaker has paused it and the time of its probe has come', () => {
+    const probed = (probeAtMs: number) => seen(gateWith({ pause: { ...PAUSE, by: 'system', probeAtMs } }));
+    expect(probed(NOW_MS + 1)).toEqual({ kind: 'park', config: CONFIG, reason: 'paused', opensAtMs: NOW_MS + 1 });
+    expect(probed(NOW_MS)).toEqual({ kind: 'probe', config: CONFIG });
+    expect(probed(NOW_MS - MINUTE_MS)).toEqual({ kind: 'probe', config: CONFIG });
   });
 
   it('is open again at the very end of its closing', () => {
-    expect(seen(closedFor(-1)).kind).toBe('open');
-    expect(seen(closedFor(0)).kind).toBe('open');
-    expect(seen(closedFor(1)).kind).toBe('wait');
+    expect(seen(closedFor(-1))).toEqual(OPEN);
+    expect(seen(closedFor(0))).toEqual(OPEN);
+    expect(seen(closedFor(1))).toEqual({ kind: 'wait', config: CONFIG, untilMs: NOW_MS + 1 });
   });
 
-  it('lets wait up to fifteen minutes, and parks for longer', () => {
-    expect(seen(closedFor(CLOSED_PARKS_MS))).toEqual({
-      kind: 'wait',
-      config: CONFIG,
-      untilMs: NOW_MS + CLOSED_PARKS_MS,
-    });
-    expect(seen(closedFor(CLOSED_PARKS_MS + 1))).toEqual({ kind: 'park', config: CONFIG, reason: 'closed' });
-  });
-
-  it('spreads those that wait over the first second behind its end, never before it', () => {
-    const waits = [0, 0.25, 0.999_999].map((draw) => {
-      const view = seen(closedFor(60_000), draw);
-      return view.kind === 'wait' ? view.untilMs - NOW_MS : view.kind;
-    });
-    expect(waits).toEqual([60_000, 60_250, 61_000]);
+  it('lets wait up to fifteen minutes, and parks for longer until its end', () => {
+    expect(seen(closedFor(CLOSED_PARKS_MS)).kind).toBe('wait');
+    const opensAtMs = NOW_MS + CLOSED_PARKS_MS + 1;
+    expect(seen(closedFor(CLOSED_PARKS_MS + 1))).toEqual({ kind: 'park', config: CONFIG, reason: 'closed', opensAtMs });
   });
 
   it('leads nowhere where the destination does not exist or was deleted, paused or not', () => {
-    expect(viewGate(ABSENT, ABSENT, NOW_MS, 0)).toEqual({ kind: 'no-destination' });
+    expect(viewGate(ABSENT, ABSENT, NOW_MS)).toEqual({ kind: 'no-destination' });
     const deleted = destinationOf(undefined, { deletedAtMs: NOW_MS - 1 });
     for (const gate of [ABSENT, gateWith({ pause: PAUSE })]) {
-      expect(seen(gate, 0, deleted)).toEqual({ kind: 'no-destination' });
+      expect(seen(gate, deleted)).toEqual({ kind: 'no-destination' });
     }
   });
 
   it('is not judged by this code where newer code has written it or its settings', () => {
-    expect(viewGate(LATER, ABSENT, NOW_MS, 0)).toEqual({ kind: 'newer', format: 2 });
-    expect(viewGate(LATER, gateWith({ pause: PAUSE }), NOW_MS, 0)).toEqual({ kind: 'newer', format: 2 });
+    expect(viewGate(LATER, ABSENT, NOW_MS)).toEqual({ kind: 'newer', format: 2 });
+    expect(viewGate(LATER, gateWith({ pause: PAUSE }), NOW_MS)).toEqual({ kind: 'newer', format: 2 });
     expect(seen(LATER)).toEqual({ kind: 'newer', format: 2 });
-    expect(viewGate(ABSENT, LATER, NOW_MS, 0)).toEqual({ kind: 'newer', format: 2 });
+    expect(viewGate(ABSENT, LATER, NOW_MS)).toEqual({ kind: 'newer', format: 2 });
+  });
+
+  it('says whether a success would be worth a write', () => {
+    expect(seen(gateWith({ failures: { count: 1, sinceMs: NOW_MS } }))).toMatchObject({ kind: 'open', failing: true });
+    expect(seen(gateWith({ failures: { count: 0, sinceMs: NOW_MS } }))).toMatchObject({ failing: false });
+  });
+});
+
+describe('the places of a destination', () => {
+  const placesOf = (concurrency: number | undefined, crowdedUntilMs: number | undefined): number | undefined => {
+    const config = destinationOf(undefined, concurrency === undefined ? {} : { concurrency });
+    const view = seen(gateWith(crowdedUntilMs === undefined ? {} : { crowdedUntilMs }), config);
+    if (view.kind !== 'open') throw new TypeError(view.kind);
+    return view.places;
+  };
+
+  it('are what its settings say, or as many as there are workers', () => {
+    expect(placesOf(undefined, undefined)).toBeUndefined();
+    expect(placesOf(2, undefined)).toBe(2);
+    expect(placesOf(100, NOW_MS)).toBe(100);
+  });
+
+  it('are five while it is crowded, unless it has fewer of its own', () => {
+    expect(placesOf(undefined, NOW_MS + 1)).toBe(CROWDED_PLACES);
+    expect(placesOf(100, NOW_MS + 1)).toBe(CROWDED_PLACES);
+    expect(placesOf(2, NOW_MS + 1)).toBe(2);
+  });
+});
+
+describe('a slot', () => {
+  const deferred = (reason: 'rate' | 'closed' | 'concurrency') => play([defer(10_000, reason)]).row;
+
+  it('is good from its time on, for as long as a message may be late, and not before', () => {
+    for (const reason of ['rate', 'closed'] as const) {
+      const row = deferred(reason);
+      const good = [-1, 0, SLOT_GOOD_MS, SLOT_GOOD_MS + 1].map((ms) => inItsSlot(row, NOW_MS + 10_000 + ms));
+      expect(good).toEqual([false, true, true, false]);
+    }
+  });
+
+  it('is nothing that a wait for a place gives, nor a row that was never deferred', () => {
+    expect(inItsSlot(deferred('concurrency'), NOW_MS + 10_000)).toBe(false);
+    const none: readonly Step[][] = [[], [park()], [claim('a')], [claim('a'), settle('a', 'failed')]];
+    for (const steps of none) expect(inItsSlot(play(steps).row, NOW_MS)).toBe(false);
+  });
+
+  it('comes as often as the rate says, and ten times a second where there is none', () => {
+    expect(slotStepMs({})).toBe(100);
+    expect(slotStepMs({ ratePerSecond: 4 })).toBe(250);
+    expect(slotStepMs({ ratePerSecond: 0.1 })).toBe(10_000);
+  });
+});
+
+describe('the wait for a place', () => {
+  const afterWaits = (count: number) =>
+    play(Array.from({ length: count }, () => [defer(1_000, 'concurrency'), wait(1_000)]).flat()).row;
+
+  it('is 1, 2, 4 ... 30 seconds, however often', () => {
+    const waits = [0, 1, 2, 3, 4, 5, 6, 12, 40].map((count) => placeWaitMs(afterWaits(count), 0));
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, PLACE_WAIT_MS_MAX, ...Array(3).fill(PLACE_WAIT_MS_MAX)]);
+  });
+
+  it('grows by up to a fifth, so that those that wait together do not come together', () => {
+    expect(placeWaitMs(afterWaits(0), 0.5)).toBe(1_100);
+    expect(placeWaitMs(afterWaits(9), 0.999_999)).toBe(36_000);
+  });
+
+  it('starts again at one second for a row that has had its attempt', () => {
+    expect(placeWaitMs(play([claim('a')]).row, 0)).toBe(1_000);
   });
 });

@@ -2,18 +2,18 @@
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Metafile } from 'esbuild';
 import { Hono } from 'hono';
-import type { LambdaContext, LambdaEvent } from 'hono/aws-lambda';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { handle, type LambdaContext, type LambdaEvent } from 'hono/aws-lambda';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
 import { DUE_SHARDS, FUNCTION_MS } from '../../functions/core/limits.ts';
 import { lambdaEntry, remainingMsOf } from '../../functions/http/lambda.ts';
 import { eventV1, eventV2 } from '../support/lambda-events.ts';
+import { openPublishStub } from '../support/publish-stub.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
@@ -111,8 +111,9 @@ describe('a header that came twice', () => {
 
 describe('the adapter of the framework alone', () => {
   it('answers a broken base64 body by a bare text that nobody counts: this is why it is looked for ahead of it', async () => {
-    const { handle } = await import('hono/aws-lambda');
+    const quiet = vi.spyOn(console, 'error').mockImplementation(() => {});
     const answer = await handle(echo)(eventV2({ body: '{"n":1}=', base64: true }));
+    quiet.mockRestore();
     expect(answer.statusCode).toBeGreaterThanOrEqual(400);
     expect(() => JSON.parse(answer.body)).toThrow();
   });
@@ -237,11 +238,15 @@ describe('a bundle holds only what its function uses', () => {
     expect(sends).toEqual(['receiver']);
   });
 
-  it('the reconciler can reach no table, and the operator publishes nothing by itself', () => {
-    const reachesTable = NAMES.filter((name) => packagesOf(name).has('@aws-sdk/client-dynamodb'));
-    expect(reachesTable).toEqual(['intake', 'receiver', 'operator']);
-    const publishes = NAMES.filter((name) => inputsOf(name).includes('functions/adapters/queue/infrai/client.ts'));
-    expect(publishes).toEqual(['intake', 'receiver', 'reconciler']);
+  it('the reconciler can reach no table, and no dead letters', () => {
+    const has = (path: string) => NAMES.filter((name) => inputsOf(name).includes(path));
+    expect(NAMES.filter((name) => packagesOf(name).has('@aws-sdk/client-dynamodb'))).toEqual([
+      'intake',
+      'receiver',
+      'operator',
+    ]);
+    expect(has('functions/adapters/queue/infrai/dead-letters.ts')).toEqual(['receiver', 'operator']);
+    expect(has('functions/adapters/queue/infrai/push.ts')).toEqual(['receiver']);
   });
 });
 
@@ -343,30 +348,15 @@ describe('the reconciler', () => {
   const script = `return await (await import(files.reconciler)).handler(${JSON.stringify(scheduled)});`;
 
   it('enqueues one message a shard and returns the counts', async () => {
-    const published: unknown[] = [];
-    const server = createServer(async (request, response) => {
-      published.push(JSON.parse(await textOf(request)));
-      response.setHeader('content-type', 'application/json');
-      response.end(`{"ok":true,"data":{"message_id":"m${published.length}"}}`);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const settings = { ...SETTINGS, ONCEWARD_INFRAI_URL: `http://127.0.0.1:${port}` };
-    const counts = await run(script, settings, false).finally(() => server.close());
+    const queue = await openPublishStub();
+    const settings = { ...SETTINGS, ONCEWARD_INFRAI_URL: queue.url };
+    const counts = await run(script, settings, false).finally(queue.close);
     expect(counts).toEqual({ tick: expect.any(Number), enqueued: DUE_SHARDS, failed: 0 });
-    expect(published).toHaveLength(DUE_SHARDS);
-    const shards = published.map((one) => z.parse(z.object({ payload: z.object({ shard: z.number() }) }), one));
-    expect(shards.map(({ payload }) => payload.shard).sort()).toEqual([0, 1, 2, 3]);
+    const shards = queue.messages.map((one) => z.parse(z.object({ kind: z.literal('sweep'), shard: z.number() }), one));
+    expect(shards.map(({ shard }) => shard).sort()).toEqual([0, 1, 2, 3]);
   });
 
   it('returns what it could not enqueue when the queue is away, and does not throw', async () => {
     expect(await run(script, SETTINGS)).toEqual({ tick: expect.any(Number), enqueued: 0, failed: DUE_SHARDS });
   });
 });
-
-const textOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-};

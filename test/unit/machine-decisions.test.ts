@@ -191,6 +191,14 @@ describe('a resolution', () => {
   });
 });
 
+describe('a resolution as not delivered', () => {
+  it('puts the horizon seven days ahead again, so that the row can still be delivered [M11]', () => {
+    const row = quarantinedRow({ reason: 'horizon', horizonFromMs: START_MS - 30 * DAY_MS });
+    const scene = on(row, resolve('r-1', 'not-delivered'), claim('b'));
+    expect(scene.row).toMatchObject({ status: 'claimed', horizonFromMs: START_MS + HOUR_MS });
+  });
+});
+
 describe('a cancellation', () => {
   it('ends whatever is not final and not being sent', () => {
     const scenes: readonly Step[][] = [[], [park()], [claim('a'), settle('a', 'failed')], [refuse()]];

@@ -60,9 +60,9 @@ describe('parking', () => {
     expect(effectsOf(scene)).toEqual([{ kind: 'reread-gate', version: scene.row.version }]);
   });
 
-  it('is looked at when the probe is due, if that is earlier, and at once if that is past', () => {
-    const parkedWith = (probeInMs: number) =>
-      waiting(play([{ do: 'park', reason: 'paused', probeInMs }])).lookAfterMs - START_MS;
+  it('is looked at when the destination may open by itself, if that is earlier, and at once if that is past', () => {
+    const parkedWith = (opensInMs: number) =>
+      waiting(play([{ do: 'park', reason: 'paused', opensInMs }])).lookAfterMs - START_MS;
     expect(parkedWith(5 * MINUTE_MS)).toBe(5 * MINUTE_MS);
     expect(parkedWith(2 * HOUR_MS)).toBe(HOUR_MS);
     expect(parkedWith(-MINUTE_MS)).toBe(0);
@@ -234,6 +234,17 @@ describe('a sweep', () => {
     const open = play([sweep('open')], parked);
     expect(effectsOf(open)).toHaveLength(1);
     expect(waiting(open)).toMatchObject({ parking: { reason: 'paused' }, lookAfterMs: open.nowMs + SWEEP_STEP_MS });
+  });
+
+  it('gives a parked row the slot that it was told, never one in the past, and looks after it from there', () => {
+    const parked = play([park(), wait(HOUR_MS)]);
+    const slotted = play([{ do: 'sweep', gate: 'open', slotInMs: 7 * MINUTE_MS }], parked);
+    expect(effectsOf(slotted)).toMatchObject([{ kind: 'publish', dueAtMs: slotted.nowMs + 7 * MINUTE_MS }]);
+    expect(waiting(slotted).lookAfterMs).toBe(slotted.nowMs + 7 * MINUTE_MS + SWEEP_STEP_MS);
+    const past = play([{ do: 'sweep', gate: 'open', slotInMs: -MINUTE_MS }], parked);
+    expect(effectsOf(past)).toMatchObject([{ dueAtMs: past.nowMs }]);
+    const closed = play([{ do: 'sweep', gate: 'closed', slotInMs: MINUTE_MS }], parked);
+    expect(effectsOf(closed)).toEqual([]);
   });
 
   it('does the same again under the same key when its move was lost', () => {

@@ -233,6 +233,17 @@ describe('the table of phase and input', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('carries identity, and what newer code has added, through every write [M3]', () => {
+    const carried = { zz: { added: 'later' } };
+    for (const [phase, kind] of cells) {
+      const scene = sceneIn(phase);
+      const { row } = take({ ...scene, row: { ...scene.row, carried } }, { ...inputFor(phase, kind), number: 90 });
+      const { event, destination, payloadHash, acceptedAtMs } = scene.row;
+      expect(row, `${phase} x ${kind}`).toMatchObject({ event, destination, payloadHash, acceptedAtMs });
+      expect(row.carried).toBe(carried);
+    }
+  });
+
   it('has no cell that leaves a final row, whatever comes [M4]', () => {
     for (const phase of ['delivered', 'cancelled'] as const) {
       const scene = sceneIn(phase);

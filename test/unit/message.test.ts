@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { JSON_DEPTH_MAX } from '../../functions/core/limits.ts';
-import { deliverBody, type MessageResult, readMessage, sweepBody } from '../../functions/core/message.ts';
+import {
+  type DrainMessage,
+  deliverBody,
+  drainBody,
+  type MessageResult,
+  readMessage,
+  redriveBody,
+  sweepBody,
+} from '../../functions/core/message.ts';
 import { FORMAT } from '../../functions/core/model.ts';
 import { destinationIdOf, eventIdOf, START_MS } from '../support/machine.ts';
 
@@ -9,7 +17,9 @@ const readOf = (message: object): MessageResult => read(JSON.stringify(message))
 const reasonOf = (result: MessageResult): string => (result.kind === 'message' ? 'a message' : result.reason);
 
 const DELIVER = { kind: 'deliver', format: 1, event: 'order-17', destination: 'partner' };
-const SWEEP = { kind: 'sweep', format: 1, shard: 3, tick: 29_405_520 };
+const SWEEP = { kind: 'sweep', format: 1, shard: 3, tick: 29_405_520, page: 2 };
+const DRAIN = { kind: 'drain', format: 1, destination: 'partner', drain: 7, page: 1, fromMs: START_MS, sent: 100 };
+const REDRIVE = { kind: 'redrive', format: 1, operation: 'op_17', position: 40, turn: 2 };
 const EVENT = {
   kind: 'event',
   format: 1,
@@ -57,14 +67,51 @@ describe('a deliver message', () => {
 });
 
 describe('a sweep message', () => {
-  it('names a shard and a tick', () => {
-    expect(readOf(SWEEP)).toEqual({ kind: 'message', message: { kind: 'sweep', shard: 3, tick: 29_405_520 } });
+  it('names a shard, a tick and a page; without a page it is the first', () => {
+    const message = { kind: 'sweep', shard: 3, tick: 29_405_520 };
+    expect(readOf(SWEEP)).toEqual({ kind: 'message', message: { ...message, page: 2 } });
+    expect(readOf({ ...SWEEP, page: undefined })).toEqual({ kind: 'message', message: { ...message, page: 0 } });
     expect(readOf({ ...SWEEP, shard: 0, tick: 0, more: 1 }).kind).toBe('message');
   });
+});
 
-  it.each([-1, 1.5, 1e300, '3', null, undefined])('makes no sense with %j for a number', (value) => {
-    expect(reasonOf(readOf({ ...SWEEP, shard: value }))).toBe('shard must be a whole number from 0');
-    expect(reasonOf(readOf({ ...SWEEP, tick: value }))).toBe('tick must be a whole number from 0');
+describe('a drain message', () => {
+  it('names its destination, its place and, behind the first page, where to go on', () => {
+    const { format: _format, ...message } = DRAIN;
+    expect(readOf(DRAIN)).toEqual({ kind: 'message', message });
+    expect(readOf({ ...DRAIN, cursor: 'abc' })).toEqual({ kind: 'message', message: { ...message, cursor: 'abc' } });
+  });
+
+  it('makes no sense with a bad destination or cursor', () => {
+    expect(reasonOf(readOf({ ...DRAIN, destination: '' }))).toBe('destination must not be empty');
+    expect(reasonOf(readOf({ ...DRAIN, cursor: 7 }))).toBe('cursor must be a cursor of a list');
+    expect(reasonOf(readOf({ ...DRAIN, cursor: 'x'.repeat(10_000) }))).toBe('cursor must be a cursor of a list');
+  });
+});
+
+describe('a redrive message', () => {
+  it('names its operation and its place', () => {
+    const { format: _format, ...message } = REDRIVE;
+    expect(readOf(REDRIVE)).toEqual({ kind: 'message', message });
+  });
+
+  it.each(['', 'a b', 'a/b', 'x'.repeat(65), 7, null])('makes no sense with %j for an operation', (operation) => {
+    expect(reasonOf(readOf({ ...REDRIVE, operation }))).toBe('operation must be an id');
+  });
+});
+
+describe('a number in an internal message', () => {
+  const NUMBERS: readonly [object, string][] = [
+    ...['shard', 'tick', 'page'].map((name): [object, string] => [SWEEP, name]),
+    ...['drain', 'page', 'fromMs', 'sent'].map((name): [object, string] => [DRAIN, name]),
+    ...['position', 'turn'].map((name): [object, string] => [REDRIVE, name]),
+  ];
+
+  it.each(NUMBERS)('is a whole number from 0: %j, %s', (message, name) => {
+    for (const value of [-1, 1.5, 1e300, '3', null, true, []]) {
+      const result = readOf({ ...message, [name]: value });
+      expect([result.kind, reasonOf(result)]).toEqual(['senseless', `${name} must be a whole number from 0`]);
+    }
   });
 });
 
@@ -108,15 +155,15 @@ describe('an event message', () => {
 });
 
 describe('a message that may come from newer code', () => {
-  it('is refused and not filed: an unknown kind, or one that has no consumer here yet', () => {
-    for (const kind of ['drain', 'redrive', 'Deliver', 'deliver ', '', 'constructor', '__proto__']) {
+  it('is refused and not filed where its kind is unknown', () => {
+    for (const kind of ['replay', 'Deliver', 'deliver ', '', 'constructor', '__proto__']) {
       expect(readOf({ ...DELIVER, kind }).kind, kind).toBe('newer');
     }
     expect(reasonOf(readOf({ ...DELIVER, kind: 'x'.repeat(5_000) })).length).toBeLessThan(100);
   });
 
   it('is refused with a later format, whatever else it holds', () => {
-    for (const body of [DELIVER, SWEEP, EVENT, { kind: 'unheard-of' }, { kind: 'deliver' }]) {
+    for (const body of [DELIVER, SWEEP, DRAIN, REDRIVE, EVENT, { kind: 'unheard-of' }, { kind: 'deliver' }]) {
       expect(readOf({ ...body, format: FORMAT + 1 })).toEqual({
         kind: 'newer',
         reason: 'message format 2 is newer than 1',
@@ -126,7 +173,7 @@ describe('a message that may come from newer code', () => {
   });
 
   // Broken at present: the kind is looked at before the format, so that newer code cannot change how a kind is written.
-  it.fails('is refused with a later format even where its kind is no text', () => {
+  it('is refused with a later format even where its kind is no text', () => {
     for (const kind of [undefined, 7, { name: 'deliver' }]) {
       expect(readOf({ ...DELIVER, format: FORMAT + 1, kind }).kind).toBe('newer');
     }
@@ -187,6 +234,16 @@ describe('what this code publishes', () => {
       event,
       destination,
     });
-    expect(read(sweepBody(3, 29_405_520))).toEqual(readOf(SWEEP));
+  });
+
+  it('is what this code accepts, for every internal kind [C144]', () => {
+    expect(read(sweepBody(3, 29_405_520, 2))).toEqual(readOf(SWEEP));
+    expect(read(redriveBody('op_17', 40, 2))).toEqual(readOf(REDRIVE));
+    const first: DrainMessage = {
+      ...{ kind: 'drain', destination: destinationIdOf('partner'), drain: 7, page: 1 },
+      ...{ fromMs: START_MS, sent: 100 },
+    };
+    expect(read(drainBody(first))).toEqual(readOf(DRAIN));
+    expect(read(drainBody({ ...first, cursor: 'c' }))).toEqual(readOf({ ...DRAIN, cursor: 'c' }));
   });
 });

@@ -3,7 +3,7 @@ import { fromItem } from '../../functions/adapters/ledger/codec/codec.ts';
 import { refOf } from '../../functions/adapters/ledger/codec/item-keys.ts';
 import { createTwin, type Operation } from '../../functions/adapters/ledger/twin.ts';
 import { PortUnavailable } from '../../functions/ports.ts';
-import { claimedRow, pendingRow, T0_MS } from '../support/rows.ts';
+import { claimedRow, deliveredRow, eventIdOf, pendingRow, T0_MS } from '../support/rows.ts';
 
 const clock = { nowMs: () => T0_MS };
 const row = pendingRow();
@@ -27,23 +27,31 @@ describe('the twin of the ledger', () => {
 
   it('says of each call what it is and which item it is about', async () => {
     const asked: Operation[] = [];
-    const { ledger, pages } = createTwin({ clock, intercept: (operation) => void asked.push(operation) });
+    const { ledger, pages, pace } = createTwin({ clock, intercept: (operation) => void asked.push(operation) });
     const ref = refOf(row);
     await ledger.load(ref);
     await ledger.loadDestination(row.destination);
     await ledger.loadEvent(row.event);
+    await ledger.loadSlots(row.destination);
+    await ledger.loadOperationMessages('op-1', 0, 10);
     await ledger.create(row);
     await ledger.replace(row, next);
     await pages.due(0, T0_MS, 1);
     await pages.list({ list: 'open', limit: 1 });
+    await pages.count({ list: 'open' }, 1);
+    await pace.take(row.destination, T0_MS, 100);
     expect(asked).toStrictEqual([
       { kind: 'load', ref },
       { kind: 'loadDestination' },
       { kind: 'loadEvent' },
+      { kind: 'loadSlots' },
+      { kind: 'loadOperationMessages' },
       { kind: 'create', ref },
       { kind: 'replace', ref },
       { kind: 'due' },
       { kind: 'list' },
+      { kind: 'count' },
+      { kind: 'take' },
     ]);
   });
 
@@ -83,5 +91,65 @@ describe('the twin of the ledger', () => {
       { order: 1, ref, before: undefined, after: { kind: 'found', item: row } },
       { order: 2, ref, before: { kind: 'found', item: row }, after: { kind: 'found', item: next } },
     ]);
+  });
+
+  it('has given no slot where the call was stopped before it, and one where only the answer was lost', async () => {
+    const stopped = createTwin({ clock, intercept: outage });
+    await expect(stopped.pace.take(row.destination, T0_MS, 100)).rejects.toThrow(PortUnavailable);
+    expect(stopped.store.writes).toStrictEqual([]);
+    const lost = createTwin({ clock, after: outage });
+    await expect(lost.pace.take(row.destination, T0_MS, 100)).rejects.toThrow(PortUnavailable);
+    expect(lost.store.writes).toHaveLength(1);
+  });
+});
+
+describe('the indexes of the twin, when they lag', () => {
+  const events = ['e0', 'e1', 'e2'].map(eventIdOf);
+  const lagging = (writes: number) => {
+    const lag = { writes };
+    const twin = createTwin({ clock, indexLag: () => lag.writes });
+    const open = async () => {
+      const { refs } = await twin.pages.list({ list: 'open', limit: 10 });
+      return refs.map((ref) => ('event' in ref ? ref.event : ''));
+    };
+    return { ...twin, lag, open };
+  };
+
+  it('do not show the latest writes, while the rows themselves do', async () => {
+    const { ledger, open, pages } = lagging(1);
+    for (const event of events) await ledger.create(pendingRow({ event }));
+    expect((await open()).toSorted()).toStrictEqual(['e0', 'e1']);
+    expect(await pages.count({ list: 'open' }, 10)).toBe(2);
+    const last = await ledger.load({ item: 'delivery', event: eventIdOf('e2'), destination: row.destination });
+    expect(last.kind).toBe('found');
+  });
+
+  it('still show a row where it stood before: an entry that disagrees with its row', async () => {
+    const { ledger, pages, lag, open } = lagging(0);
+    await ledger.create(row);
+    expect(await open()).toHaveLength(1);
+    lag.writes = 1;
+    const delivered = deliveredRow({ version: 2 });
+    await ledger.replace(row, delivered);
+    expect(await open()).toHaveLength(1);
+    expect(await pages.count({ list: 'open' }, 10)).toBe(1);
+    lag.writes = 0;
+    expect(await open()).toStrictEqual([]);
+  });
+
+  it('never go back: what they have shown once stays shown when the lag grows', async () => {
+    const { ledger, lag, open } = lagging(0);
+    for (const event of events) await ledger.create(pendingRow({ event }));
+    expect(await open()).toHaveLength(3);
+    lag.writes = 3;
+    expect(await open()).toHaveLength(3);
+  });
+
+  it('show nothing at all behind a lag that is longer than the history, and all of it in the end', async () => {
+    const { ledger, lag, open } = lagging(1_000);
+    for (const event of events) await ledger.create(pendingRow({ event }));
+    expect(await open()).toStrictEqual([]);
+    lag.writes = 0;
+    expect(await open()).toHaveLength(3);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The records on DynamoDB. Three requests are made of it: get, put under a condition, query.
+ * The records on DynamoDB. Three requests are made of it: get, put under a condition, query (for rows, or their number).
  *
  *   request ──► answer
  *     │   ├──── condition not met ──► refused, with the record that stands there (ALL_OLD), in the same answer
@@ -20,10 +20,9 @@ import {
   type QueryCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { FORMAT } from '../../core/model.ts';
-import { PortUnavailable } from '../../ports.ts';
-import { LEDGER_CALL_MS } from './client.ts';
 import type { ItemKey } from './codec/item-keys.ts';
 import type { Stored } from './codec/stored.ts';
+import { reached, untilLate } from './reached.ts';
 import type {
   Condition,
   IndexPage,
@@ -47,7 +46,6 @@ const SK = TABLE_KEY.sort.name;
 
 export const createDynamoStore = ({ client, table, onCapacity }: DynamoOptions): RecordStore => {
   const common = { TableName: table, ...(onCapacity ? { ReturnConsumedCapacity: 'INDEXES' as const } : {}) };
-  const untilLate = () => ({ abortSignal: AbortSignal.timeout(LEDGER_CALL_MS) });
 
   const get = async (key: ItemKey): Promise<Stored | undefined> => {
     const command = new GetItemCommand({ ...common, Key: keyRecord(key), ConsistentRead: true });
@@ -76,7 +74,7 @@ export const createDynamoStore = ({ client, table, onCapacity }: DynamoOptions):
   const query = async (input: Omit<QueryCommandInput, 'TableName'>) => {
     const answer = await reached(client.send(new QueryCommand({ ...common, ...input }), untilLate()));
     if (answer.ConsumedCapacity) onCapacity?.('query', answer.ConsumedCapacity);
-    return { records: answer.Items ?? [], last: answer.LastEvaluatedKey };
+    return { records: answer.Items ?? [], count: answer.Count ?? 0, last: answer.LastEvaluatedKey };
   };
 
   const partition = async (wanted: PartitionQuery): Promise<readonly Stored[]> => {
@@ -84,10 +82,11 @@ export const createDynamoStore = ({ client, table, onCapacity }: DynamoOptions):
     let last: Stored | undefined;
     // An event with a large payload and ten long journals can take more than the 1 MB of a page.
     do {
-      const page = await query({ ...partitionInput(wanted), ...(last ? { ExclusiveStartKey: last } : {}) });
+      const left = wanted.limit === undefined ? {} : { Limit: wanted.limit - records.length };
+      const page = await query({ ...partitionInput(wanted), ...left, ...(last ? { ExclusiveStartKey: last } : {}) });
       records.push(...page.records);
       last = page.last;
-    } while (last);
+    } while (last && records.length < (wanted.limit ?? Number.POSITIVE_INFINITY));
     return records;
   };
 
@@ -96,7 +95,20 @@ export const createDynamoStore = ({ client, table, onCapacity }: DynamoOptions):
     return { rows: page.records.map((record) => rowIn(wanted, record)), more: page.last !== undefined };
   };
 
-  return { get, put, partition, index };
+  const count: RecordStore['count'] = async (wanted) => {
+    const input = { ...indexInput({ ...wanted, order: 'ascending' }), Select: 'COUNT' as const };
+    let total = 0;
+    let last: Stored | undefined;
+    do {
+      const start = last ? { ExclusiveStartKey: last } : {};
+      const page = await query({ ...input, Limit: wanted.limit - total, ...start });
+      total += page.count;
+      last = page.last;
+    } while (last && total < wanted.limit);
+    return total;
+  };
+
+  return { get, put, partition, index, count };
 };
 
 // ---- requests -----------------------------------------------------------------------------------------------------
@@ -168,23 +180,4 @@ const rowIn = ({ index }: IndexQuery, record: Stored): IndexRow => {
     key: { pk: record[PK]?.S ?? '', sk: record[SK]?.S ?? '' },
     sort: sort?.N === undefined ? (sort?.S ?? '') : Number(sort.N),
   };
-};
-
-// ---- errors -------------------------------------------------------------------------------------------------------
-
-/** Refusals that are an answer, or a mistake of ours: repeating the request cannot help. */
-const isAnswer = (error: Error): boolean =>
-  error instanceof ConditionalCheckFailedException ||
-  error instanceof TypeError ||
-  error instanceof RangeError ||
-  error.name === 'ValidationException' ||
-  error.name === 'SerializationException';
-
-const reached = async <Result>(request: Promise<Result>): Promise<Result> => {
-  try {
-    return await request;
-  } catch (cause) {
-    if (!(cause instanceof Error) || isAnswer(cause)) throw cause;
-    throw new PortUnavailable('ledger', `no answer from the ledger: ${cause.name}: ${cause.message}`, { cause });
-  }
 };

@@ -11,7 +11,16 @@
  */
 import type { DestinationId, EventId } from '../../core/ids.ts';
 import type { Item, ItemKind, ItemOf } from '../../core/items.ts';
-import { CONFIG_SORT, destinationPartition, eventPartition, GATE_SORT } from '../../core/keys.ts';
+import {
+  CONFIG_SORT,
+  destinationPartition,
+  eventPartition,
+  GATE_SORT,
+  messageSort,
+  operationPartition,
+  POSITION_MAX,
+  SLOT_SORTS,
+} from '../../core/keys.ts';
 import type { Found, Ledger, RefOf, Written } from '../../ports.ts';
 import { fromItem, keyIn, toItem } from './codec/codec.ts';
 import { keyOf, refOf, refOfKeys } from './codec/item-keys.ts';
@@ -28,13 +37,20 @@ export const createLedger = (store: RecordStore): Ledger => ({
     return { config: foundAs('destination', at(CONFIG_SORT)), gate: foundAs('gate', at(GATE_SORT)) };
   },
 
-  loadEvent: async (id: EventId): Promise<readonly Item[]> => {
-    const records = await store.partition({ pk: eventPartition(id) });
-    return records.flatMap((record) => {
-      if (refOfKeys(keyIn(record)) === undefined) return [];
-      const found = fromItem(record);
-      return found.kind === 'found' ? [found.item] : [];
-    });
+  loadEvent: async (id: EventId): Promise<readonly Item[]> =>
+    knownOf(await store.partition({ pk: eventPartition(id) })),
+
+  loadSlots: async (id: DestinationId) => {
+    const items = knownOf(await store.partition({ pk: destinationPartition(id), between: SLOT_SORTS }));
+    // As texts, 10 stands before 2.
+    return items.filter((item) => item.item === 'slot').toSorted((a, b) => a.n - b.n);
+  },
+
+  loadOperationMessages: async (operation: string, from: number, limit: number) => {
+    const pk = operationPartition(operation);
+    if (limit < 1 || from > POSITION_MAX) return [];
+    const records = await store.partition({ pk, between: [messageSort(from), messageSort(POSITION_MAX)], limit });
+    return knownOf(records).filter((item) => item.item === 'operation-message');
   },
 
   create: async <T extends Item>(item: T): Promise<Written<ItemOf<T['item']>>> =>
@@ -45,6 +61,14 @@ export const createLedger = (store: RecordStore): Ledger => ({
     return writtenAs<T['item']>(read.item, await store.put(toItem(next), { kind: 'version', version: read.version }));
   },
 });
+
+/** What this code knows of several records: nothing is said of those that only later code knows. */
+const knownOf = (records: readonly Stored[]): readonly Item[] =>
+  records.flatMap((record) => {
+    if (refOfKeys(keyIn(record)) === undefined) return [];
+    const found = fromItem(record);
+    return found.kind === 'found' ? [found.item] : [];
+  });
 
 const foundAs = <K extends ItemKind>(kind: K, record: Stored | undefined): Found<ItemOf<K>> => {
   if (record === undefined) return { kind: 'absent' };

@@ -16,7 +16,7 @@ import {
 } from '../../core/keys.ts';
 import { ATTENTION_SHARDS, DUE_SHARDS, LIST_PAGE_MAX, RECENT_SHARDS, SKEW_MARGIN_MS } from '../../core/limits.ts';
 import type { DeliveryRef } from '../../core/model.ts';
-import type { Clock, ListQuery, Page, Pages, Ref } from '../../ports.ts';
+import type { Clock, CountQuery, ListQuery, Page, Pages, Ref } from '../../ports.ts';
 import { refOfKeys } from './codec/item-keys.ts';
 import { type Place, readCursor, writeCursor } from './cursor.ts';
 import { compareSorts, type IndexQuery, type IndexRow, type RecordStore } from './record-store.ts';
@@ -42,6 +42,7 @@ export const createPages = (store: RecordStore, clock: Pick<Clock, 'nowMs'>): Pa
   },
   list: (query) =>
     query.list === 'recent' ? recentPage(store, query, clock.nowMs()) : shardedPage(store, query, shardsOf(query)),
+  count: (query, cap) => counted(store, query, cap),
 });
 
 const dueRef = ({ key, sort }: IndexRow): (DeliveryRef & { lookAfterMs: number })[] => {
@@ -54,7 +55,7 @@ const dueRef = ({ key, sort }: IndexRow): (DeliveryRef & { lookAfterMs: number }
 
 type Shards = Pick<IndexQuery, 'index' | 'order' | 'within'> & { readonly partitions: readonly string[] };
 
-const shardsOf = (query: Exclude<ListQuery, { list: 'recent' }>): Shards => {
+const shardsOf = (query: Exclude<ListQuery, { list: 'recent' }> | CountQuery): Shards => {
   switch (query.list) {
     case 'open':
       return { index: 'due', order: 'ascending', partitions: numbered(DUE_SHARDS, duePartition) };
@@ -70,8 +71,17 @@ const shardsOf = (query: Exclude<ListQuery, { list: 'recent' }>): Shards => {
           : { within: { kind: 'prefix', text: attentionPrefix(query.destination) } }),
       };
     }
+    case 'poison':
+      return {
+        index: 'attention',
+        order: 'ascending',
+        partitions: numbered(ATTENTION_SHARDS, (shard) => attentionPartition('poison', shard)),
+      };
     case 'destinations':
       return { index: 'recent', order: 'ascending', partitions: [recentListPartition('destinations')] };
+    case 'operations':
+    case 'decisions':
+      return { index: 'recent', order: 'descending', partitions: [recentListPartition(query.list)] };
   }
 };
 
@@ -83,6 +93,17 @@ const shardedPage = async (store: RecordStore, query: ListQuery, shards: Shards)
     query.cursor === undefined ? starts(shards) : readCursor(query, query.cursor, shards.partitions.length).places;
   const { rows, places } = await walk(store, shards, from, limitOf(query));
   return { refs: refsOf(rows), ...(places.every(isEnd) ? {} : { next: writeCursor(query, { places }) }) };
+};
+
+/** Shard after shard, so that no more rows than `cap` are read in all. */
+const counted = async (store: RecordStore, query: CountQuery, cap: number): Promise<number> => {
+  const { partitions, order: _order, ...shards } = shardsOf(query);
+  let total = 0;
+  for (const partition of partitions) {
+    if (total >= cap) break;
+    total += await store.count({ ...shards, partition, limit: cap - total });
+  }
+  return total;
 };
 
 /** Newest first, day by day. An intake's clock may run ahead of ours by the margin. */

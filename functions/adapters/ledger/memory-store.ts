@@ -1,6 +1,6 @@
 /**
- * Records in a map, with indexes that follow every write at once. Behind the same interface as DynamoDB, and held to the
- * same contract.
+ * Records in a map, with indexes that follow every write at once, or as far behind as a test wants them. Behind the same
+ * interface as DynamoDB, and held to the same contract.
  */
 import { FORMAT } from '../../core/model.ts';
 import type { Ref } from '../../ports.ts';
@@ -34,7 +34,11 @@ export interface MemoryStore extends RecordStore {
   remove(key: ItemKey): void;
 }
 
-export const createMemoryStore = (): MemoryStore => {
+/**
+ * `indexLag`, asked at each query of an index: how many of the latest writes the indexes do not show yet. What they have
+ * shown once they go on showing.
+ */
+export const createMemoryStore = (indexLag: () => number = () => 0): MemoryStore => {
   const partitions = new Map<string, Map<string, Stored>>();
   const indexes = new Map<string, Map<string, IndexRow>>();
   const writes: Write[] = [];
@@ -43,11 +47,15 @@ export const createMemoryStore = (): MemoryStore => {
 
   const set = (key: ItemKey, after: Stored | undefined): void => {
     const before = peek(key);
-    for (const { place, row } of before ? entriesOf(before) : []) indexes.get(place)?.delete(nameOf(row.key));
-    for (const { place, row } of after ? entriesOf(after) : []) member(indexes, place).set(nameOf(row.key), row);
     if (after) member(partitions, key.pk).set(key.sk, after);
     else partitions.get(key.pk)?.delete(key.sk);
     writes.push({ order: writes.length + 1, ref: refOfKeys(key), before, after });
+  };
+
+  let shown = 0;
+  const indexed = ({ index, partition }: Pick<IndexQuery, 'index' | 'partition'>): readonly IndexRow[] => {
+    for (const until = writes.length - indexLag(); shown < until; shown += 1) follow(indexes, writes[shown]);
+    return [...(indexes.get(placeOf(index, partition))?.values() ?? [])];
   };
 
   return {
@@ -63,13 +71,21 @@ export const createMemoryStore = (): MemoryStore => {
       set(key, record);
       return { kind: 'written' };
     },
-    partition: async ({ pk, between }) =>
+    partition: async ({ pk, between, limit }) =>
       [...(partitions.get(pk) ?? [])]
         .filter(([sk]) => !between || (compareSorts(between[0], sk) <= 0 && compareSorts(sk, between[1]) <= 0))
         .toSorted(([a], [b]) => compareSorts(a, b))
+        .slice(0, limit)
         .map(([, record]) => record),
-    index: async (query) => pageOf([...(indexes.get(placeOf(query.index, query.partition))?.values() ?? [])], query),
+    index: async (query) => pageOf(indexed(query), query),
+    count: async (query) => pageOf(indexed(query), { ...query, order: 'ascending' }).rows.length,
   };
+};
+
+const follow = (indexes: Map<string, Map<string, IndexRow>>, write: Write | undefined): void => {
+  const { before, after } = write ?? {};
+  for (const { place, row } of before ? entriesOf(before) : []) indexes.get(place)?.delete(nameOf(row.key));
+  for (const { place, row } of after ? entriesOf(after) : []) member(indexes, place).set(nameOf(row.key), row);
 };
 
 const holds = (condition: Condition, present: Stored | undefined): boolean => {

@@ -1,6 +1,6 @@
 /**
- * What the ledger asks of the place where its records are: DynamoDB, or the map of the in-memory twin. The four requests
- * below are all there is: no transaction, no batch, no scan, no update expression.
+ * What the ledger asks of the place where its records are: DynamoDB, or the map of the in-memory twin. The five requests
+ * below are all there is: no transaction, no batch, no scan, no update expression (the pace has one, beside this).
  */
 import type { ItemKey } from './codec/item-keys.ts';
 import type { Stored } from './codec/stored.ts';
@@ -11,10 +11,12 @@ export interface RecordStore {
   get(key: ItemKey): Promise<Stored | undefined>;
   /** Writes the whole record if the condition holds in the same moment; else says what stands there. */
   put(record: Stored, condition: Condition): Promise<PutResult>;
-  /** Strongly consistent: the records of one partition, in the order of their sort keys, all of them. */
+  /** Strongly consistent: the records of one partition, in the order of their sort keys. */
   partition(query: PartitionQuery): Promise<readonly Stored[]>;
   /** Eventually consistent: one page of keys out of one partition of an index. */
   index(query: IndexQuery): Promise<IndexPage>;
+  /** Eventually consistent: how many rows such a query finds. It reads `limit` rows at most, and gives none of them. */
+  count(query: Omit<IndexQuery, 'after' | 'order'>): Promise<number>;
 }
 
 /** A record of a later format meets neither condition: this code cannot overwrite what it does not understand. */
@@ -28,6 +30,8 @@ export interface PartitionQuery {
   readonly pk: string;
   /** Both ends are included. */
   readonly between?: readonly [first: string, last: string];
+  /** The first so many; without it, all of them. */
+  readonly limit?: number;
 }
 
 export interface IndexQuery {

@@ -4,7 +4,7 @@
  *   pk, sk       key of every item; the texts are made by core/keys.ts
  *   dp, lookMs   `due`: open deliveries, spread over shards, in order of their look-after time
  *   ap, as       `attention`: parked and quarantined deliveries and poison, by destination and time
- *   rp, bornMs   `recent`: deliveries by destination and UTC day; destinations under a fixed name
+ *   rp, bornMs   `recent`: deliveries by destination and UTC day; destinations, operations and decisions under fixed names
  *
  * The indexes hold keys only. An item stands in an index exactly if it bears the partition attribute of it; `lookMs` and
  * `bornMs` are at the same time the row's own look-after time and time of creation.

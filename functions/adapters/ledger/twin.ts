@@ -6,14 +6,15 @@
  *
  * Calls that wait in `intercept` are the rivals of each other. A throw of `after` is a lost answer.
  */
-import type { Clock, Ledger, Pages, Ref } from '../../ports.ts';
+import type { Clock, Ledger, Pace, Pages, Ref } from '../../ports.ts';
 import { refOf } from './codec/item-keys.ts';
 import { createLedger } from './ledger.ts';
 import { createPages } from './lists.ts';
+import { createMemoryPace } from './memory-pace.ts';
 import { createMemoryStore, type MemoryStore } from './memory-store.ts';
 
 export interface Operation {
-  readonly kind: keyof Ledger | keyof Pages;
+  readonly kind: keyof Ledger | keyof Pages | keyof Pace;
   /** What is read or written, where that is one item. */
   readonly ref?: Ref;
 }
@@ -22,19 +23,23 @@ export interface TwinOptions {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly intercept?: (operation: Operation) => void | Promise<void>;
   readonly after?: (operation: Operation) => void | Promise<void>;
+  /** How many of the latest writes the indexes do not show yet; without it they show them all. */
+  readonly indexLag?: () => number;
 }
 
 export interface Twin {
   readonly ledger: Ledger;
   readonly pages: Pages;
+  readonly pace: Pace;
   /** The records themselves and the history of all writes; not counted as calls. */
   readonly store: MemoryStore;
 }
 
-export const createTwin = ({ clock, intercept, after }: TwinOptions): Twin => {
-  const store = createMemoryStore();
+export const createTwin = ({ clock, intercept, after, indexLag }: TwinOptions): Twin => {
+  const store = createMemoryStore(indexLag);
   const ledger = createLedger(store);
   const pages = createPages(store, clock);
+  const pace = createMemoryPace(store);
   const around = async <Result>(operation: Operation, work: () => Promise<Result>): Promise<Result> => {
     await intercept?.(operation);
     const result = await work();
@@ -47,12 +52,19 @@ export const createTwin = ({ clock, intercept, after }: TwinOptions): Twin => {
       load: (ref) => around({ kind: 'load', ref }, () => ledger.load(ref)),
       loadDestination: (id) => around({ kind: 'loadDestination' }, () => ledger.loadDestination(id)),
       loadEvent: (id) => around({ kind: 'loadEvent' }, () => ledger.loadEvent(id)),
+      loadSlots: (id) => around({ kind: 'loadSlots' }, () => ledger.loadSlots(id)),
+      loadOperationMessages: (...query) =>
+        around({ kind: 'loadOperationMessages' }, () => ledger.loadOperationMessages(...query)),
       create: (item) => around({ kind: 'create', ref: refOf(item) }, () => ledger.create(item)),
       replace: (read, next) => around({ kind: 'replace', ref: refOf(read) }, () => ledger.replace(read, next)),
     },
     pages: {
       due: (...query) => around({ kind: 'due' }, () => pages.due(...query)),
       list: (query) => around({ kind: 'list' }, () => pages.list(query)),
+      count: (...query) => around({ kind: 'count' }, () => pages.count(...query)),
+    },
+    pace: {
+      take: (...slot) => around({ kind: 'take' }, () => pace.take(...slot)),
     },
   };
 };

@@ -43,6 +43,7 @@ const begin = (row: Pending | Claimed, life: Life, input: ClaimInput, nowMs: num
   const next: Life = {
     ...journaled(life, claimedEntry(input, attempt, nowMs, row)),
     attempts: attempt,
+    sweeps: 0,
     graceMs: leaseMs + SKEW_MARGIN_MS,
   };
   const claim = {
@@ -73,18 +74,21 @@ export const take = (row: Pending, input: ClaimInput, at: At): Decision => {
   const life = lifeOf(row);
   const reason = obstacle(life, input, at.nowMs);
   if (reason) return stop(life, reason, input, at.nowMs);
-  if (input.rules.mode === 'shadow') {
-    const entry: Entry = {
-      kind: 'decision',
-      atMs: at.nowMs,
-      writeId: input.writeId,
-      cause: input.cause,
-      decision: 'refuse',
-      detail: 'shadow',
-    };
-    return write(cancelled(journaled(life, entry), at.nowMs, 'shadow'), 'shadowed');
-  }
-  return write(begin(row, life, input, at.nowMs), 'claimed');
+  return attemptOrShadow(row, life, input, at.nowMs);
+};
+
+/** In shadow the machine runs up to here, and nothing is sent. */
+const attemptOrShadow = (row: Pending | Claimed, life: Life, input: ClaimInput, nowMs: number): Decision => {
+  if (input.rules.mode === 'live') return write(begin(row, life, input, nowMs), 'claimed');
+  const entry: Entry = {
+    kind: 'decision',
+    atMs: nowMs,
+    writeId: input.writeId,
+    cause: input.cause,
+    decision: 'refuse',
+    detail: 'shadow',
+  };
+  return write(cancelled(journaled(life, entry), nowMs, 'shadow'), 'shadowed');
 };
 
 export interface Closed {
@@ -128,5 +132,5 @@ export const takeOver = (row: Claimed, input: ClaimInput, at: At): Decision => {
   if (reason) {
     return write(quarantined(closed.life, at.nowMs, reasonFor(reason, closed.class)), 'quarantined');
   }
-  return write(begin(row, closed.life, input, at.nowMs), 'claimed');
+  return attemptOrShadow(row, closed.life, input, at.nowMs);
 };

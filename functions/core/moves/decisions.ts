@@ -13,7 +13,7 @@ import {
   type ResolveInput,
   write,
 } from '../inputs.ts';
-import { ATTEMPTS_MAX, DECISIONS_MAX, REDRIVES_MAX } from '../limits.ts';
+import { ATTEMPTS_MAX, DECISIONS_MAX, GRANT_MAX, REDRIVES_MAX } from '../limits.ts';
 import type { Claimed, DecisionKind, Delivery, Entry, Life, Pending, Quarantined } from '../model.ts';
 import { closeLapsed } from './claim.ts';
 import { budgetLeft, cancelled, delivered, journaled, lifeOf, pendingAt, quarantined, spentOf } from './states.ts';
@@ -62,6 +62,7 @@ export const refuseCancelled = (row: Delivery, input: Person, _at: At): Decision
 export const redrive = (row: Quarantined, input: RedriveInput, at: At): Decision => {
   if (known(row, input)) return keep('repeated');
   const budget = row.budget + input.grant;
+  if (!Number.isInteger(input.grant) || input.grant < 0 || input.grant > GRANT_MAX) return refused('life-bound');
   if (row.redrives >= REDRIVES_MAX || budget > ATTEMPTS_MAX || row.attempts >= ATTEMPTS_MAX) {
     return refused('life-bound');
   }
@@ -102,7 +103,9 @@ export const resolve = (row: Quarantined, input: ResolveInput, at: At): Decision
       'resolved',
     );
   }
-  const life: Life = { ...decided(lifeOf(row), input, 'resolve-not-delivered', at.nowMs), doubt: 'none' };
+  // Nothing has arrived, says a person: no doubt is left, and the life of the key has not begun.
+  const { keyFromMs: _never, ...told } = decided(lifeOf(row), input, 'resolve-not-delivered', at.nowMs);
+  const life: Life = { ...told, doubt: 'none' };
   if (!budgetLeft(life)) return write(quarantined(life, at.nowMs, 'budget'), 'resolved');
   return sentAgain({ ...life, horizonFromMs: at.nowMs }, 'resolved', at.nowMs);
 };

@@ -56,5 +56,6 @@ export const lookLapsed = (row: Claimed, input: SweepInput, at: At): Decision =>
 export const lookParked = (row: Pending, input: SweepInput, at: At): Decision => {
   if (notYet(row, at)) return keep('not-due');
   if (input.gate !== 'open') return look(moved(row, lookAfterParked(at.nowMs, undefined), false), []);
-  return look(moved(row, lookAfterSwept(row.sweeps, at.nowMs), true), [publishNow(row, input, at.nowMs)]);
+  const slotMs = Math.max(input.publishAtMs ?? at.nowMs, at.nowMs);
+  return look(moved(row, lookAfterSwept(row.sweeps, slotMs), true), [publishNow(row, input, slotMs)]);
 };

@@ -6,6 +6,7 @@
  * delivery that is not final: the effect has happened.
  */
 import { type At, type Decision, type Effect, keep, type MarkInput, type SettleInput, write } from '../inputs.ts';
+import { carriesWrite } from '../journal.ts';
 import { CLOSED_MS_MAX, DELAY_FLOOR_MS, HORIZON_MS, REFUNDS_MAX } from '../limits.ts';
 import type { Claimed, Delivery, Entry, Life, Pending, Quarantined, QuarantineReason } from '../model.ts';
 import { dueAfter, nextDelayMs } from '../schedule.ts';
@@ -42,7 +43,7 @@ export const settle = (row: Claimed, input: SettleInput, at: At): Decision => {
 /** An outcome whose claim no longer stands. */
 export const late = (row: Delivery, input: SettleInput, at: At): Decision => {
   const known = row.journal.lines.some(({ entry }) => entry.kind === 'late-outcome' && entry.attempt === input.attempt);
-  if (known) return keep('repeated');
+  if (known || carriesWrite(row.journal, input.writeId)) return keep('repeated');
   const life = journaled(lifeOf(row), entryOf('late-outcome', input, at.nowMs, undefined));
   const effects = destinationEffects(input, at.nowMs);
   const final = row.status === 'delivered' || row.status === 'cancelled';
@@ -63,7 +64,6 @@ const entryOf = (
     kind,
     atMs: nowMs,
     writeId: input.writeId,
-    cause: input.cause,
     attempt: input.attempt,
     class: outcome.class,
     // The class and the status say it all for a plain answer; the line stays short.
@@ -132,11 +132,20 @@ const withhold = (life: Life, input: SettleInput, nowMs: number): Pending | Quar
     case 'again':
       return pendingAt(life, nowMs + DELAY_FLOOR_MS, nowMs);
     case 'park':
-      return parked(pendingAt(life, nowMs, nowMs), plan.reason, nowMs, plan.probeAtMs);
+      return parked(pendingAt(life, nowMs, nowMs), plan.reason, nowMs, plan.opensAtMs);
     case 'defer':
       return deferred(pendingAt(life, nowMs, nowMs), { untilMs: plan.untilMs, reason: plan.reason }, nowMs);
   }
 };
+
+/**
+ * The effects of a settle that was found applied after its answer had been lost. They were planned and never carried
+ * out; from the row as it stands they follow once more, and none of them does harm when it happens twice.
+ */
+export const effectsOfSettled = (row: Delivery, input: SettleInput, nowMs: number): readonly Effect[] => [
+  ...destinationEffects(input, nowMs),
+  ...rowEffects(row),
+];
 
 /** What an answer means for the whole destination counts from any attempt, superseded or not. */
 const destinationEffects = (input: SettleInput, nowMs: number): Effect[] => {

@@ -74,14 +74,14 @@ export const deferred = (row: Pending, deferral: Deferral, nowMs: number): Pendi
   };
 };
 
-export const parked = (row: Pending, reason: ParkReason, nowMs: number, probeAtMs: number | undefined): Pending => {
+export const parked = (row: Pending, reason: ParkReason, nowMs: number, opensAtMs: number | undefined): Pending => {
   const { deferral: _gone, ...rest } = row;
   return {
     ...rest,
     sweeps: 0,
     parking: { reason, sinceMs: nowMs },
     waits: waited(row.waits, reason, nowMs),
-    lookAfterMs: lookAfterParked(nowMs, probeAtMs),
+    lookAfterMs: lookAfterParked(nowMs, opensAtMs),
   };
 };
 

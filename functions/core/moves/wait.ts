@@ -7,7 +7,7 @@ import { budgetLeft, deferred, parked, pendingAt, quarantined } from './states.t
 const again = (row: Pending): Pending => ({ ...row, version: row.version + 1 });
 
 export const park = (row: Pending, input: ParkInput, at: At): Decision => {
-  const next = parked(again(row), input.reason, at.nowMs, input.probeAtMs);
+  const next = parked(again(row), input.reason, at.nowMs, input.opensAtMs);
   return write(next, 'parked', [{ kind: 'reread-gate', version: next.version }]);
 };
 
@@ -35,7 +35,7 @@ const pendingOf = (life: Life, nowMs: number): Pending => pendingAt(life, nowMs,
 export const parkLapsed = (row: Claimed, input: ParkInput, at: At): Decision => {
   const free = released(row, input, at.nowMs);
   if (free.status !== 'pending') return write(free, 'quarantined');
-  const next = parked(free, input.reason, at.nowMs, input.probeAtMs);
+  const next = parked(free, input.reason, at.nowMs, input.opensAtMs);
   return write(next, 'parked', [{ kind: 'reread-gate', version: next.version }]);
 };
 

@@ -1,13 +1,20 @@
 /** How rows look to a person or a program outside: ISO times, the journal in words, never a secret. */
 import { redactHeaders } from '../../core/headers.ts';
 import type { AcceptedEvent, Destination, Gate } from '../../core/items.ts';
-import type { Delivery, Entry } from '../../core/model.ts';
+import { CROWDED_MS, CROWDED_PLACES } from '../../core/limits.ts';
+import type { Delivery, DeliveryRef, Entry } from '../../core/model.ts';
+import type { Decided } from '../../core/operations.ts';
 import type { Found } from '../../ports.ts';
+import type { Parked } from '../commands/stats.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 const given = <K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> =>
   value === undefined ? {} : ({ [key]: value } as Partial<Record<K, V>>);
+
+/** Where a delivery is to be seen. */
+export const hrefOf = (event: DeliveryRef['event'], destination: DeliveryRef['destination']): string =>
+  `/v1/events/${encodeURIComponent(event)}/deliveries/${encodeURIComponent(destination)}`;
 
 const CAUSES: Readonly<Record<string, string>> = {
   p: 'push',
@@ -21,12 +28,12 @@ const CAUSES: Readonly<Record<string, string>> = {
 /** `p:qmsg_1` as stored, `push:qmsg_1` for people; a cause that was too long is stored as a hash, after a `#`. */
 const causeText = (cause: string): string => `${CAUSES[cause.slice(0, 1)] ?? 'unknown'}${cause.slice(1)}`;
 
-export const entryView = (entry: Entry, index: number) => ({
+export const entryView = (entry: Entry, index: number, cause: string | undefined) => ({
   seq: index + 1,
   kind: entry.kind,
   at: iso(entry.atMs),
   ...given('attempt', entry.attempt),
-  cause: causeText(entry.cause),
+  ...given('cause', cause === undefined ? undefined : causeText(cause)),
   ...given('class', entry.class),
   ...given('status', entry.status),
   ...given('detail', entry.detail),
@@ -40,6 +47,26 @@ export const entryView = (entry: Entry, index: number) => ({
     entry.waits && { count: entry.waits.count, since: iso(entry.waits.sinceMs), reason: entry.waits.reason },
   ),
 });
+
+/** An outcome that its own worker recorded was caused by what had caused its claim. */
+const journalView = (row: Delivery, decisions: Decisions) => {
+  const entries = row.journal.lines.map((line) => line.entry);
+  const claimOf = (attempt: number | undefined) =>
+    entries.find((entry) => entry.kind === 'claimed' && entry.attempt === attempt);
+  return entries.map((entry, index) => ({
+    ...entryView(entry, index, entry.cause ?? claimOf(entry.attempt)?.cause),
+    ...personView(entry, decisions),
+  }));
+};
+
+/** What people decided about a delivery, by the cause that its journal entries carry. */
+type Decisions = ReadonlyMap<string, Decided>;
+
+const personView = ({ cause }: Entry, decisions: Decisions) => {
+  const decision = cause === undefined ? undefined : decisions.get(cause);
+  if (decision === undefined) return {};
+  return { actor: decision.actor, reason: decision.reason, ...given('evidence', decision.evidence) };
+};
 
 const dueAtMsOf = (row: Delivery): number | undefined =>
   row.status === 'pending' ? Math.max(row.dueAtMs, row.deferral?.untilMs ?? 0) : undefined;
@@ -73,7 +100,7 @@ export const deliverySummary = (row: Delivery) => {
   };
 };
 
-export const deliveryView = (row: Delivery) => ({
+export const deliveryView = (row: Delivery, decisions: Decisions = new Map()) => ({
   ...deliverySummary(row),
   acceptedAt: iso(row.acceptedAtMs),
   mayHaveArrived: row.doubt !== 'none',
@@ -86,7 +113,7 @@ export const deliveryView = (row: Delivery) => ({
       ? { count: row.waits.count, since: iso(row.waits.sinceMs), reason: row.waits.reason }
       : undefined,
   ),
-  journal: row.journal.lines.map((line, index) => entryView(line.entry, index)),
+  journal: journalView(row, decisions),
   journalHead: row.journal.head,
 });
 
@@ -96,6 +123,7 @@ export const eventView = (event: AcceptedEvent, deliveries: readonly Delivery[],
   acceptedAt: iso(event.acceptedAtMs),
   ...given('deliverAt', event.deliverAtMs === undefined ? undefined : iso(event.deliverAtMs)),
   source: event.source,
+  ...given('replayOf', event.replayOf),
   contentType: event.contentType,
   payloadBytes: event.payload.byteLength,
   payloadHash: event.payloadHash,
@@ -106,8 +134,12 @@ export const eventView = (event: AcceptedEvent, deliveries: readonly Delivery[],
 
 const stateOf = (gate: Found<Gate>, nowMs: number) => {
   if (gate.kind !== 'found') return { state: 'active' };
-  const { pause, closedUntilMs, closedSinceMs } = gate.item;
-  if (pause) return { state: 'paused', since: iso(pause.sinceMs), by: pause.by, reason: pause.reason };
+  const { pause, closedUntilMs, closedSinceMs, crowdedUntilMs } = gate.item;
+  if (pause) {
+    const { by, reason, probeAtMs } = pause;
+    const probeAt = given('probeAt', probeAtMs === undefined ? undefined : iso(probeAtMs));
+    return { state: 'paused', since: iso(pause.sinceMs), by, reason, ...probeAt };
+  }
   if (closedUntilMs !== undefined && closedUntilMs > nowMs) {
     return {
       state: 'closed',
@@ -117,10 +149,31 @@ const stateOf = (gate: Found<Gate>, nowMs: number) => {
       closedUntil: iso(closedUntilMs),
     };
   }
+  if (crowdedUntilMs !== undefined && crowdedUntilMs > nowMs) {
+    return {
+      state: 'crowded',
+      since: iso(crowdedUntilMs - CROWDED_MS),
+      by: 'system',
+      reason: `a request to it timed out: at most ${CROWDED_PLACES} at once`,
+      crowdedUntil: iso(crowdedUntilMs),
+    };
+  }
   return { state: 'active' };
 };
 
-export const destinationView = (config: Destination, gate: Found<Gate>, nowMs: number) => ({
+const parkedView = ({ count, capped, oldest }: Parked, nowMs: number) => ({
+  count,
+  ...(capped ? { capped } : {}),
+  ...(oldest === undefined
+    ? {}
+    : {
+        oldestAt: iso(oldest.sinceMs),
+        oldestLeftMs: Math.max(0, oldest.endsAtMs - nowMs),
+        oldestEndsBy: oldest.endsBy,
+      }),
+});
+
+export const destinationView = (config: Destination, gate: Found<Gate>, nowMs: number, parked?: Parked) => ({
   destination: config.destination,
   url: config.url,
   repeatSafe: config.repeatSafe,
@@ -136,4 +189,5 @@ export const destinationView = (config: Destination, gate: Found<Gate>, nowMs: n
   createdAt: iso(config.createdAtMs),
   updatedAt: iso(config.updatedAtMs),
   ...stateOf(gate, nowMs),
+  ...given('parked', parked && parkedView(parked, nowMs)),
 });

@@ -1,6 +1,11 @@
 /**
  * `npm run demo`: the main job end to end, told case by case, on an ephemeral port. What is counted is what the
  * partner received, never what the product says of itself. Exits 1 when a promise does not hold.
+ *
+ *   --all          also tells the long stories, about three minutes
+ *   --only TEXT    tells the stories whose title holds the text
+ *   --break NAME   breaks a rule of the product on purpose: then the demo has to fail
+ *   --seed N       where the long stories kill
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,86 +14,123 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '../../../functions/adapters/system.ts';
 import { silentTelemetry } from '../../../functions/adapters/telemetry.ts';
 import { startPartner } from '../partner/start.ts';
-import { openWorld } from '../world.ts';
+import { type LocalWorld, openWorld } from '../world.ts';
 import { BREAKAGES } from './breakages.ts';
+import { bigDrain } from './long/big-drain.ts';
+import { closing } from './long/closing.ts';
+import { killedOften } from './long/killed-often.ts';
 import { MortalWorld } from './mortal-world.ts';
 import { demoWorldOptions } from './options.ts';
 import { Stage } from './stage.ts';
 import { timeoutNotRepeatSafe, timeoutRepeatSafe } from './stories/doubt.ts';
 import { submittedAgain, threePushesAtOnce } from './stories/duplicates.ts';
+import { closedForAll, failingFirstPublish, pauseHolds, publishFailed } from './stories/gates.ts';
 import { killStories } from './stories/kills.ts';
 import { reminder } from './stories/reminder.ts';
 import { alwaysFails, gone, retryAfter, thirdTime } from './stories/retries.ts';
-import type { Story, Told } from './story.ts';
-
-const STORIES: readonly Story[] = [
-  submittedAgain,
-  retryAfter,
-  thirdTime,
-  alwaysFails,
-  timeoutRepeatSafe,
-  timeoutNotRepeatSafe,
-  gone,
-  reminder,
-];
+import type { Story } from './story.ts';
+import { tell } from './tell.ts';
 
 const TOKEN = 'demo-admin-token-0123456789';
 
-/** `--break NAME` breaks a rule on purpose; `--only TEXT` tells the stories whose title holds the text. */
-const args = (): { broken: string | undefined; only: string } => {
-  const { values } = parseArgs({ options: { break: { type: 'string' }, only: { type: 'string' } } });
+interface Wishes {
+  readonly all: boolean;
+  readonly only: string;
+  readonly broken: string | undefined;
+  readonly seed: number;
+}
+
+const wishes = (): Wishes => {
+  const { values } = parseArgs({
+    options: {
+      all: { type: 'boolean' },
+      only: { type: 'string' },
+      break: { type: 'string' },
+      seed: { type: 'string' },
+    },
+  });
   if (values.break !== undefined && BREAKAGES[values.break] === undefined) {
     console.error(`--break knows: ${Object.keys(BREAKAGES).join(', ')}`);
     process.exit(2);
   }
-  return { broken: values.break, only: values.only ?? '' };
+  const seed = Number(values.seed ?? '1');
+  return { all: values.all === true, only: values.only ?? '', broken: values.break, seed };
 };
 
-const tell = async (story: Story, stage: Stage): Promise<boolean> => {
-  const result: Told | Error = await story
-    .play(stage)
-    .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
-  if (result instanceof Error) {
-    console.log(`  FAIL  ${story.title}: ${result.message}`);
-    return false;
-  }
-  const failed = result.checks.filter((check) => !check.holds);
-  const figures = `${result.requests} requests, ${result.effects} effects`;
-  console.log(
-    `  ${failed.length === 0 ? 'ok  ' : 'FAIL'}  ${story.title.padEnd(58)} ${figures.padEnd(23)} ${result.outcome}`,
-  );
-  for (const check of failed) console.log(`          does not hold: ${check.says}`);
-  return failed.length === 0;
+interface Rooms {
+  readonly world: LocalWorld;
+  readonly stage: Stage;
+  readonly mortal: (name: string) => MortalWorld;
+  /** A stage for a world that changes its address each time it comes back. */
+  readonly mortalStage: () => Stage;
+}
+
+const shortStories = ({ world, stage, mortal, mortalStage }: Rooms): readonly (readonly [Story, Stage])[] => {
+  const one = [
+    threePushesAtOnce(world.queue),
+    submittedAgain,
+    retryAfter,
+    thirdTime,
+    alwaysFails,
+    timeoutRepeatSafe,
+    timeoutNotRepeatSafe,
+    gone,
+    reminder,
+    publishFailed,
+    pauseHolds,
+    closedForAll,
+  ].map((story) => [story, stage] as const);
+  const killed = mortalStage();
+  return [...one, ...killStories(mortal('kills')).map((story) => [story, killed] as const)];
 };
+
+/** One after another: each of them wants the machine for itself. */
+const longStories = ({ stage, mortal, mortalStage }: Rooms, seed: number): readonly (readonly [Story, Stage])[] => [
+  [killedOften(mortal('often'), seed), mortalStage()],
+  [bigDrain, stage],
+  [closing, stage],
+];
 
 const run = async (): Promise<number> => {
-  const { broken, only } = args();
+  const { all, only, broken, seed } = wishes();
   const startedMs = systemClock.nowMs();
   const room = await mkdtemp(join(tmpdir(), 'onceward-demo-'));
   const partner = await startPartner({ clock: systemClock });
   const partnerUrl = `http://127.0.0.1:${partner.port}`;
-  const reshape = broken === undefined ? undefined : BREAKAGES[broken];
+  const breakage = broken === undefined ? undefined : BREAKAGES[broken];
   const world = await openWorld({
     ...demoWorldOptions(TOKEN, silentTelemetry),
     dataDir: join(room, 'main'),
-    ...(reshape === undefined ? {} : { reshape }),
+    reshape: (ports) => failingFirstPublish(breakage?.(ports) ?? ports),
   });
-  const mortal = new MortalWorld(join(room, 'mortal'), TOKEN);
+  const mortals: MortalWorld[] = [];
+  const rooms: Rooms = {
+    world,
+    stage: new Stage(world.url, TOKEN, partner, partnerUrl),
+    mortal: (name) => {
+      const mortal = new MortalWorld(join(room, name), TOKEN);
+      mortals.push(mortal);
+      return mortal;
+    },
+    mortalStage: () => new Stage(world.url, TOKEN, partner, partnerUrl),
+  };
   console.log(`\nOnceward, the main job end to end${broken === undefined ? '' : ` (broken on purpose: ${broken})`}\n`);
   try {
-    const stage = new Stage(world.url, TOKEN, partner, partnerUrl);
-    const mortalStage = new Stage(world.url, TOKEN, partner, partnerUrl);
-    const chosen = (stories: readonly Story[]) => stories.filter((story) => story.title.includes(only));
-    const results = await Promise.all([
-      ...chosen([threePushesAtOnce(world.queue), ...STORIES]).map((story) => tell(story, stage)),
-      ...chosen(killStories(mortal)).map((story) => tell(story, mortalStage)),
-    ]);
+    const isWanted = ([story]: readonly [Story, Stage]): boolean => story.title.includes(only);
+    const results = await Promise.all(
+      shortStories(rooms)
+        .filter(isWanted)
+        .map(([story, stage]) => tell(story, stage)),
+    );
+    for (const [story, stage] of all ? longStories(rooms, seed).filter(isWanted) : []) {
+      results.push(await tell(story, stage));
+    }
     const held = results.filter(Boolean).length;
     const seconds = ((systemClock.nowMs() - startedMs) / 1_000).toFixed(1);
     console.log(`\n${held} of ${results.length} stories hold, ${seconds} s\n`);
     return held === results.length && held > 0 ? 0 : 1;
   } finally {
-    await mortal.end();
+    await Promise.all(mortals.map((mortal) => mortal.end()));
     await world.close();
     await partner.close();
     await rm(room, { recursive: true, force: true });

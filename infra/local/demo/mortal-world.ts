@@ -34,6 +34,12 @@ export class MortalWorld {
     throw new Error('a world of the demo ended before it was up');
   }
 
+  /** kill -9, now, wherever it is. */
+  async killNow(): Promise<void> {
+    this.#child?.kill('SIGKILL');
+    await this.killed();
+  }
+
   /** Resolves when it has killed itself. */
   async killed(): Promise<void> {
     const child = this.#child;

@@ -24,6 +24,7 @@ export interface DestinationSettings {
   readonly repeatSafe: boolean;
   readonly schedule?: readonly number[];
   readonly timeoutMs?: number;
+  readonly ratePerSecond?: number;
 }
 
 const WAIT_MS_MAX = 45_000;
@@ -32,6 +33,7 @@ const LOOK_EVERY_MS = 50;
 export class Stage {
   readonly #token: string;
   readonly #partnerUrl: string;
+  #decisions = 0;
   readonly partner: Partner;
   /** A world that was killed comes back at another address. */
   url: string;
@@ -43,10 +45,15 @@ export class Stage {
     this.#partnerUrl = partnerUrl;
   }
 
-  async call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    more: Record<string, string> = {},
+  ): Promise<{ status: number; body: unknown }> {
     const response = await fetch(`${this.url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json', ...more },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: response.status, body: await response.json() };
@@ -63,6 +70,15 @@ export class Stage {
     return this.partner.mailbox(name);
   }
 
+  /** A decision on record: who repeats it under the same key decides once. */
+  async decide(path: string, body: Record<string, unknown>): Promise<unknown> {
+    this.#decisions += 1;
+    const key = `demo-${this.#decisions}`;
+    const answer = await this.call('POST', path, body, { 'idempotency-key': key });
+    if (answer.status >= 300) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
   submit(id: string, destination: string, more: Record<string, unknown> = {}) {
     return this.call('POST', '/v1/events', { id, payload: { story: id }, destinations: [destination], ...more });
   }
@@ -76,13 +92,17 @@ export class Stage {
     return body as DeliveryShown;
   }
 
-  /** The delivery as soon as it has one of the statuses; after a long wait, as it is then. */
-  async ended(event: string, destination: string, ...statuses: readonly string[]): Promise<DeliveryShown> {
-    const wanted = statuses.length > 0 ? statuses : ['delivered', 'quarantined', 'cancelled'];
+  ended(event: string, destination: string): Promise<DeliveryShown> {
+    const ends = ['delivered', 'quarantined', 'cancelled'];
+    return this.until(event, destination, (shown) => ends.includes(shown.status));
+  }
+
+  /** The delivery as soon as it is as wanted; after a long wait, as it is then. */
+  async until(event: string, destination: string, wanted: (shown: DeliveryShown) => boolean): Promise<DeliveryShown> {
     const lastMs = systemClock.nowMs() + WAIT_MS_MAX;
     for (;;) {
       const shown = await this.delivery(event, destination).catch(() => undefined);
-      if (shown && wanted.includes(shown.status)) return shown;
+      if (shown && wanted(shown)) return shown;
       if (systemClock.nowMs() > lastMs) {
         if (shown) return shown;
         throw new Error(`${event} to ${destination} cannot be read`);

@@ -43,6 +43,11 @@ export interface EmbeddedQueue {
   /** False where there is no such queue. */
   subscribe(queue: string, to: { readonly url: string; readonly secret?: string }): boolean;
   stats(queue: string): QueueStats | undefined;
+  /**
+   * Puts a message straight to the dead letters and gives its id: for stories that begin with some. `payload` is the text
+   * of a JSON object, kept as it is. Of the first queue, unless another is named; one that is not there is a mistake.
+   */
+  deadLetter(payload: string, queue?: string): string;
   /** The latest pushes that have ended, oldest first. */
   pushes(): readonly PushRecord[];
   /** Resolves when nothing is left to do before the clock moves on. */
@@ -60,7 +65,7 @@ export const createEmbeddedQueue = (options: EmbeddedQueueOptions): EmbeddedQueu
   const pusher = new Pusher(timers, http.post);
   const engine = new QueueEngine({ redeliverMs, deliveriesMax, pushesAtOnce }, timers, faults, pusher);
   for (const name of options.queues) engine.create(name);
-  const app = appOf(engine, options, { answerMs: pushTimeoutMs, dlqListLies });
+  const app = appOf(engine, options, { answerMs: pushTimeoutMs, dlqListLies, faults });
   let server: Server | undefined;
   return {
     app,
@@ -71,6 +76,7 @@ export const createEmbeddedQueue = (options: EmbeddedQueueOptions): EmbeddedQueu
     },
     subscribe: (queue, to) => engine.subscribe(queue, { ...to, answerMs: pushTimeoutMs }),
     stats: (queue) => engine.stats(queue),
+    deadLetter: (payload, queue = options.queues[0] ?? '') => buried(engine, queue, payload),
     pushes: () => pusher.records,
     idle: () => engine.idle(),
     async close() {
@@ -79,6 +85,16 @@ export const createEmbeddedQueue = (options: EmbeddedQueueOptions): EmbeddedQueu
       if (server !== undefined) await stop(server);
     },
   };
+};
+
+const buried = (engine: QueueEngine, queue: string, payload: string): string => {
+  const value: unknown = JSON.parse(payload);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new TypeError('a message is the text of a JSON object');
+  }
+  const id = engine.bury(queue, payload);
+  if (id === undefined) throw new TypeError(`the queue "${queue}" is not there, or is one of dead letters itself`);
+  return id;
 };
 
 const appOf = (engine: QueueEngine, options: EmbeddedQueueOptions, settings: Parameters<typeof routesOf>[2]) => {

@@ -155,11 +155,25 @@ export class QueueEngine {
     return queue === undefined ? undefined : (queue.deadLetters?.all() ?? []);
   }
 
+  /** Puts a message straight to the dead ones, as if it had had its deliveries. Undefined where there is no such queue. */
+  bury(name: string, payload: string): string | undefined {
+    const deadLetters = this.#queues.get(name)?.deadLetters;
+    if (deadLetters === undefined) return undefined;
+    const nowMs = this.#timers.nowMs();
+    this.#published += 1;
+    const id = this.#idOf(this.#published);
+    deadLetters.add({ id, nth: this.#published, payload, publishedAtMs: nowMs }, nowMs, nowMs);
+    this.#turn();
+    return id;
+  }
+
   /** Puts one dead message back, under its own id, also while a reader of the dead letters holds it. */
   redrive(name: string, id: string): boolean {
     const queue = this.#queues.get(name);
-    const message = queue?.deadLetters?.remove(id);
-    if (queue === undefined || message === undefined) return false;
+    if (queue?.deadLetters?.has(id) !== true) return false;
+    if (this.#faults.ignoresRedriveOf(id)) return true;
+    const message = queue.deadLetters.remove(id);
+    if (message === undefined) return false;
     const nowMs = this.#timers.nowMs();
     queue.mailbox.add(message, nowMs, nowMs);
     this.#turn();

@@ -35,7 +35,7 @@ const REORDER_PLACES = 16;
 /** What happens to one publish. `lost`: answered as if it were in the queue. `unanswered`: the other way round. */
 export type PublishFate = 'kept' | 'lost' | 'unanswered' | 'failed';
 
-type Wanted = Exclude<PublishFate, 'kept'> | 'answer-lost';
+type Wanted = Exclude<PublishFate, 'kept'> | 'answer-lost' | 'no-stats';
 
 export class Faults {
   readonly #chaos: Chaos;
@@ -44,7 +44,8 @@ export class Faults {
   #copies = 0;
   #copiesOnlyOf = '';
   /** How many more times each fault was asked for. */
-  readonly #wanted: Record<Wanted, number> = { lost: 0, unanswered: 0, failed: 0, 'answer-lost': 0 };
+  readonly #wanted: Record<Wanted, number> = { lost: 0, unanswered: 0, failed: 0, 'answer-lost': 0, 'no-stats': 0 };
+  readonly #idleRedrives = new Set<string>();
 
   constructor(chaos: Chaos) {
     this.#chaos = chaos;
@@ -70,6 +71,15 @@ export class Faults {
   /** The answers to the next pushes are lost, so that a 2xx deletes nothing. */
   loseNextAnswer(count = 1): void {
     this.#wanted['answer-lost'] += count;
+  }
+
+  /** The next requests for statistics fail with a 503. */
+  failNextStats(count = 1): void {
+    this.#wanted['no-stats'] += count;
+  }
+  /** From now on a redrive of this message is answered as always, and nothing happens. */
+  ignoreRedriveOf(messageId: string): void {
+    this.#idleRedrives.add(messageId);
   }
 
   publishFate(): PublishFate {
@@ -107,6 +117,14 @@ export class Faults {
 
   losesAnswer({ message, delivery }: Taken): boolean {
     return this.#use('answer-lost') || this.#happens(this.#chaos.loseAnswer, 'answer', message.nth, delivery);
+  }
+
+  failsStats(): boolean {
+    return this.#use('no-stats');
+  }
+
+  ignoresRedriveOf(messageId: string): boolean {
+    return this.#idleRedrives.has(messageId);
   }
 
   #use(what: Wanted): boolean {

@@ -17,6 +17,7 @@ import {
   Redrive,
 } from './contract.ts';
 import { deadLettersOf, type QueueEngine } from './engine.ts';
+import type { Faults } from './faults.ts';
 import type { Taken } from './mailbox.ts';
 
 /** `incoming` is there when the request came over a socket, and not when the app is called in the process. */
@@ -28,6 +29,7 @@ export interface RouteSettings {
   readonly answerMs: number;
   /** The list of dead letters has been seen empty while a message was dead. */
   readonly dlqListLies: boolean;
+  readonly faults: Pick<Faults, 'failsStats'>;
 }
 
 export const routesOf = (
@@ -116,7 +118,7 @@ const pullRoutes = (engine: QueueEngine, say: answers.Answers) => ({
 
 const nameOf = (c: LocalContext): string => c.req.param('queue') ?? '';
 
-const queueRoutes = (engine: QueueEngine, say: answers.Answers, { answerMs }: RouteSettings) => ({
+const queueRoutes = (engine: QueueEngine, say: answers.Answers, { answerMs, faults }: RouteSettings) => ({
   'queue.create': async (c: LocalContext) => {
     const request = await read(c, Create);
     if (request.kind === 'fault') return say.refused(c, request.problem);
@@ -140,6 +142,7 @@ const queueRoutes = (engine: QueueEngine, say: answers.Answers, { answerMs }: Ro
   'queue.stats': (c: LocalContext) => {
     const stats = engine.stats(nameOf(c));
     if (stats === undefined) return say.refused(c, answers.NO_QUEUE);
+    if (faults.failsStats()) return say.refused(c, answers.UNAVAILABLE);
     return say.ok(c, {
       available_count: stats.available,
       delayed_count: stats.delayed,

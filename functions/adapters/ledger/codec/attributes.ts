@@ -3,9 +3,13 @@ import * as z from 'zod/mini';
 import {
   type ClaimId,
   type DestinationId,
+  type EventId,
   type IdResult,
   parseClaimId,
   parseDestinationId,
+  parseEventId,
+  parseRequestId,
+  type RequestId,
 } from '../../../core/ids.ts';
 import type { ItemKind, ItemOf } from '../../../core/items.ts';
 import type { Carried } from '../../../core/model.ts';
@@ -57,8 +61,10 @@ const idOf = <Id extends string>(parse: (value: unknown) => IdResult<Id>) =>
     }),
   );
 
+export const eventId = idOf<EventId>(parseEventId);
 export const destinationId = idOf<DestinationId>(parseDestinationId);
 export const claimId = idOf<ClaimId>(parseClaimId);
+export const requestId = idOf<RequestId>(parseRequestId);
 
 /** The schema judges what is about to be written, so that nothing gets into the table that could not be read again. */
 export const checked = (schema: z.ZodMiniType, fields: Fields): Fields => {

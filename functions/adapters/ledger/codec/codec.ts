@@ -8,20 +8,24 @@
  *
  * An attribute can be added without a new format; a new value of an attribute that is known here cannot.
  */
-import * as z from 'zod/mini';
+import { $ZodError, type $ZodIssue } from 'zod/v4/core';
 import type { Item, ItemKind, ItemOf } from '../../../core/items.ts';
 import { FORMAT } from '../../../core/model.ts';
 import type { Found, RefOf } from '../../../ports.ts';
 import { LedgerCorrupt } from '../../../ports.ts';
 import { FORMAT_ATTRIBUTE, TABLE_KEY } from '../schema.ts';
 import type { Codec } from './attributes.ts';
+import { decisionCodec } from './decision.ts';
 import { deliveryCodec } from './delivery.ts';
-import { destinationCodec, gateCodec, secretCodec } from './destination.ts';
+import { destinationCodec, secretCodec } from './destination.ts';
 import { conflictCodec, eventCodec } from './event.ts';
+import { gateCodec, slotCodec } from './gate.ts';
+import { heartbeatCodec } from './heartbeat.ts';
 import { INDEX_ATTRIBUTES, indexEntries } from './index-entries.ts';
 import { type ItemKey, keyOf, refOf, refOfKeys } from './item-keys.ts';
+import { operationCodec, operationMessageCodec } from './operation.ts';
 import { carriedOf, type Fields, plainOf, type Stored, storedCarried, storedOf } from './stored.ts';
-import { heartbeatCodec, poisonCodec, poisonMinuteCodec, tokenCodec } from './upkeep.ts';
+import { poisonCodec, poisonMinuteCodec, tokenCodec } from './upkeep.ts';
 
 const CODECS: { readonly [K in ItemKind]: Codec<K> } = {
   event: eventCodec,
@@ -29,11 +33,15 @@ const CODECS: { readonly [K in ItemKind]: Codec<K> } = {
   conflict: conflictCodec,
   destination: destinationCodec,
   gate: gateCodec,
+  slot: slotCodec,
   secret: secretCodec,
   token: tokenCodec,
   poison: poisonCodec,
   'poison-minute': poisonMinuteCodec,
   heartbeat: heartbeatCodec,
+  decision: decisionCodec,
+  operation: operationCodec,
+  'operation-message': operationMessageCodec,
 };
 
 /** Of every item, and of no codec: the keys, the format, and what is there for the indexes alone. */
@@ -70,8 +78,8 @@ export const fromItem = (stored: Stored): Found<Item> => {
 
 /** Names of attributes and rules only: a value may be a secret. */
 const reasonOf = (cause: unknown): string => {
-  if (!(cause instanceof z.core.$ZodError)) return cause instanceof Error ? cause.message : String(cause);
-  const issues: readonly z.core.$ZodIssue[] = cause.issues;
+  if (!(cause instanceof $ZodError)) return cause instanceof Error ? cause.message : String(cause);
+  const issues: readonly $ZodIssue[] = cause.issues;
   return issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`).join(', ');
 };
 

@@ -1,7 +1,7 @@
-/** What is kept of a destination: its settings, the gate in front of it, and its secrets. */
+/** What is kept of a destination that people set: its settings and its secrets. */
 import * as z from 'zod/mini';
-import type { Destination, Pause } from '../../../core/items.ts';
-import { both, type Codec, checked, count, given, instantMs } from './attributes.ts';
+import type { Destination } from '../../../core/items.ts';
+import { type Codec, checked, count, given, instantMs } from './attributes.ts';
 import type { Fields } from './stored.ts';
 
 const destinationSchema = z.strictObject({
@@ -72,47 +72,6 @@ const destinationFields = ({ item: _item, destination: _ref, carried: _carried, 
     updMs: updatedAtMs,
     delMs: deletedAtMs,
   };
-};
-
-const gateSchema = z.strictObject({
-  v: count,
-  pauBy: z.optional(z.string()),
-  pauWhy: z.optional(z.string()),
-  pauMs: z.optional(instantMs),
-  cloMs: z.optional(instantMs),
-  sinMs: z.optional(instantMs),
-});
-
-export const gateCodec: Codec<'gate'> = {
-  names: new Set(Object.keys(gateSchema.shape)),
-  encode: ({ item: _item, destination: _destination, carried: _carried, ...fields }) => {
-    const { version, pause, closedUntilMs, closedSinceMs, ...rest } = fields;
-    rest satisfies Record<string, never>;
-    return checked(gateSchema, {
-      v: version,
-      ...(pause ? pauseFields(pause) : {}),
-      cloMs: closedUntilMs,
-      sinMs: closedSinceMs,
-    });
-  },
-  decode: (ref, fields, carried) => {
-    const raw = gateSchema.parse(fields);
-    const pause = both(both(raw.pauBy, raw.pauWhy), raw.pauMs);
-    return {
-      item: 'gate',
-      destination: ref.destination,
-      version: raw.v,
-      ...given('pause', pause && { by: pause[0][0], reason: pause[0][1], sinceMs: pause[1] }),
-      ...given('closedUntilMs', raw.cloMs),
-      ...given('closedSinceMs', raw.sinMs),
-      carried,
-    };
-  },
-};
-
-const pauseFields = ({ by, reason, sinceMs, ...rest }: Pause): Fields => {
-  rest satisfies Record<string, never>;
-  return { pauBy: by, pauWhy: reason, pauMs: sinceMs };
 };
 
 const secretSchema = z.strictObject({ v: count, sec: z.array(z.string()), updMs: instantMs });

@@ -1,6 +1,17 @@
 /** What a producer sent: the event itself, and what came in later under its id with other content. */
 import * as z from 'zod/mini';
-import { bytes, type Codec, checked, count, destinationId, given, hash, hashBytes, instantMs } from './attributes.ts';
+import {
+  bytes,
+  type Codec,
+  checked,
+  count,
+  destinationId,
+  eventId,
+  given,
+  hash,
+  hashBytes,
+  instantMs,
+} from './attributes.ts';
 
 const source = z.enum(['api', 'queue']);
 
@@ -16,13 +27,14 @@ const eventSchema = z.strictObject({
   delMs: z.optional(instantMs),
   src: source,
   tp: z.optional(z.string()),
+  rep: z.optional(eventId),
 });
 
 export const eventCodec: Codec<'event'> = {
   names: new Set(Object.keys(eventSchema.shape)),
   encode: ({ item: _item, event: _event, carried: _carried, ...fields }) => {
     const { version, type, payload, contentType, fingerprint, payloadHash, ...others } = fields;
-    const { destinations, acceptedAtMs, deliverAtMs, source, traceparent, ...rest } = others;
+    const { destinations, acceptedAtMs, deliverAtMs, source, traceparent, replayOf, ...rest } = others;
     rest satisfies Record<string, never>;
     return checked(eventSchema, {
       v: version,
@@ -36,6 +48,7 @@ export const eventCodec: Codec<'event'> = {
       delMs: deliverAtMs,
       src: source,
       tp: traceparent,
+      rep: replayOf,
     });
   },
   decode: (ref, fields, carried) => {
@@ -54,6 +67,7 @@ export const eventCodec: Codec<'event'> = {
       ...given('deliverAtMs', raw.delMs),
       source: raw.src,
       ...given('traceparent', raw.tp),
+      ...given('replayOf', raw.rep),
       carried,
     };
   },

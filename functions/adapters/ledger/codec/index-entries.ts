@@ -6,6 +6,8 @@
  *   parked               due and attention
  *   quarantined          attention
  *   every delivery       recent, by destination and the UTC day on which it was accepted: the same for its whole life
+ *   destinations, operations, decisions    recent, each kind under its own fixed name
+ *   poison               attention
  */
 import { utcDayOf } from '../../../core/instant.ts';
 import type { Item } from '../../../core/items.ts';
@@ -44,6 +46,10 @@ export const indexEntries = (item: Item): Fields => {
       };
     case 'destination':
       return { [RECENT]: recentListPartition('destinations') };
+    case 'operation':
+      return { [RECENT]: recentListPartition('operations') };
+    case 'decision':
+      return { [RECENT]: recentListPartition('decisions') };
     case 'poison':
       return {
         [ATTENTION]: attentionPartition('poison', shardOf(item.id, ATTENTION_SHARDS)),
@@ -52,7 +58,9 @@ export const indexEntries = (item: Item): Fields => {
     case 'event':
     case 'conflict':
     case 'gate':
+    case 'slot':
     case 'secret':
+    case 'operation-message':
     case 'token':
     case 'poison-minute':
     case 'heartbeat':

@@ -1,17 +1,30 @@
 /** Where an item stands: its name as a reference, and the two key texts of it. */
-import { parseDestinationId, parseEventId } from '../../../core/ids.ts';
+import { parseDestinationId, parseEventId, parseRequestId } from '../../../core/ids.ts';
 import type { Item } from '../../../core/items.ts';
 import {
   CONFIG_SORT,
   conflictSort,
+  DECISION_SORT,
+  decisionPartition,
   deliverySort,
   destinationPartition,
   EVENT_SORT,
   eventPartition,
   GATE_SORT,
+  HEARTBEAT_SORT,
   heartbeatPartition,
+  messageSort,
+  operationPartition,
+  PLAN_SORT,
+  POISON_MINUTE_SORT,
+  POISON_SORT,
+  POSITION_MAX,
+  poisonMinutePartition,
   poisonPartition,
+  SECRET_SORT,
   secretPartition,
+  slotSort,
+  TOKEN_SORT,
   tokenPartition,
 } from '../../../core/keys.ts';
 import type { Ref } from '../../../ports.ts';
@@ -33,17 +46,24 @@ export const keyOf = (ref: Ref): ItemKey => {
       return { pk: destinationPartition(ref.destination), sk: CONFIG_SORT };
     case 'gate':
       return { pk: destinationPartition(ref.destination), sk: GATE_SORT };
-    // The others are alone in their partitions: their kind is sort key enough.
+    case 'slot':
+      return { pk: destinationPartition(ref.destination), sk: slotSort(ref.n) };
     case 'secret':
-      return { pk: secretPartition(ref.destination), sk: ref.item };
+      return { pk: secretPartition(ref.destination), sk: SECRET_SORT };
+    case 'decision':
+      return { pk: decisionPartition(ref.request), sk: DECISION_SORT };
+    case 'operation':
+      return { pk: operationPartition(ref.operation), sk: PLAN_SORT };
+    case 'operation-message':
+      return { pk: operationPartition(ref.operation), sk: messageSort(ref.position) };
     case 'token':
-      return { pk: tokenPartition(ref.hash), sk: ref.item };
+      return { pk: tokenPartition(ref.hash), sk: TOKEN_SORT };
     case 'poison':
-      return { pk: poisonPartition(ref.id), sk: ref.item };
+      return { pk: poisonPartition(ref.id), sk: POISON_SORT };
     case 'poison-minute':
-      return { pk: `poison-minute#${ref.minute}`, sk: ref.item };
+      return { pk: poisonMinutePartition(ref.minute), sk: POISON_MINUTE_SORT };
     case 'heartbeat':
-      return { pk: heartbeatPartition(ref.shard), sk: ref.item };
+      return { pk: heartbeatPartition(ref.shard), sk: HEARTBEAT_SORT };
   }
 };
 
@@ -60,6 +80,14 @@ export const refOf = (item: Item): Ref => {
     case 'gate':
     case 'secret':
       return { item: item.item, destination: item.destination };
+    case 'slot':
+      return { item: item.item, destination: item.destination, n: item.n };
+    case 'decision':
+      return { item: item.item, request: item.request };
+    case 'operation':
+      return { item: item.item, operation: item.operation };
+    case 'operation-message':
+      return { item: item.item, operation: item.operation, position: item.position };
     case 'token':
       return { item: item.item, hash: item.hash };
     case 'poison':
@@ -88,6 +116,10 @@ const readKeys = ({ pk, sk }: ItemKey): Ref | undefined => {
     case 'destination':
     case 'secret':
       return ofDestination(name, sk);
+    case 'decision':
+      return ofDecision(name);
+    case 'operation':
+      return ofOperation(name, sk);
     case 'token':
       return { item: kind, hash: name };
     case 'poison':
@@ -116,8 +148,22 @@ const ofDestination = (name: string, sk: string): Ref | undefined => {
   const destination = parseDestinationId(name);
   if (destination.kind === 'bad') return undefined;
   if (sk === CONFIG_SORT) return { item: 'destination', destination: destination.id };
-  if (sk === GATE_SORT || sk === 'secret') return { item: sk, destination: destination.id };
-  return undefined;
+  if (sk === GATE_SORT || sk === SECRET_SORT) return { item: sk, destination: destination.id };
+  const [kind, n] = cut(sk);
+  return kind === 'slot' && isWhole(n) ? { item: kind, destination: destination.id, n: Number(n) } : undefined;
+};
+
+const ofDecision = (name: string): Ref | undefined => {
+  const request = parseRequestId(name);
+  return request.kind === 'ok' ? { item: 'decision', request: request.id } : undefined;
+};
+
+const ofOperation = (operation: string, sk: string): Ref | undefined => {
+  if (sk === PLAN_SORT) return { item: 'operation', operation };
+  const [kind, text] = cut(sk);
+  const position = Number(text);
+  if (kind !== 'message' || !isWhole(text) || position > POSITION_MAX) return undefined;
+  return { item: 'operation-message', operation, position };
 };
 
 const isWhole = (text: string): boolean => /^\d{1,15}$/.test(text);

@@ -31,7 +31,10 @@ const attributeOf = (plain: Plain): AttributeValue => {
 
 const isList = (plain: Plain): plain is readonly string[] | readonly number[] => Array.isArray(plain);
 
-/** A plain value again, of whatever type: the schema of the item judges it. A set becomes nothing: we write none. */
+/**
+ * A plain value again, of whatever type: the schema of the item judges it. A set, of which we write none, stays as it is
+ * stored, so that every schema refuses it: as nothing it could pass for an attribute that is not there.
+ */
 export const plainOf = (value: AttributeValue): unknown => {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return Number(value.N);
@@ -42,7 +45,7 @@ export const plainOf = (value: AttributeValue): unknown => {
   if (value.M !== undefined) {
     return Object.fromEntries(Object.entries(value.M).map(([name, inner]) => [name, plainOf(inner)]));
   }
-  return undefined;
+  return value;
 };
 
 /** What this code does not know, raw as it was read: no number and no set of newer code changes on the way. */

@@ -1,4 +1,4 @@
-/** What the running of the system leaves in its ledger: tokens, senseless messages and their counts, heartbeats. */
+/** What the running of the system leaves in its ledger: tokens, senseless messages and their counts. */
 import * as z from 'zod/mini';
 import { TTL_ATTRIBUTE } from '../schema.ts';
 import { bytes, type Codec, checked, count, given, instantMs } from './attributes.ts';
@@ -95,51 +95,6 @@ export const poisonMinuteCodec: Codec<'poison-minute'> = {
       version: raw.v,
       count: raw.n,
       expiresAtSec: raw[TTL_ATTRIBUTE],
-      carried,
-    };
-  },
-};
-
-const heartbeatSchema = z.strictObject({
-  v: count,
-  who: z.string(),
-  leaMs: instantMs,
-  pasMs: instantMs,
-  overMs: count,
-  looked: count,
-  pub: count,
-  moved: count,
-});
-
-export const heartbeatCodec: Codec<'heartbeat'> = {
-  names: new Set(Object.keys(heartbeatSchema.shape)),
-  encode: ({ item: _item, shard: _shard, carried: _carried, ...fields }) => {
-    const { version, holder, leaseEndsAtMs, passAtMs, largestOverdueMs, looked, published, moved, ...rest } = fields;
-    rest satisfies Record<string, never>;
-    return checked(heartbeatSchema, {
-      v: version,
-      who: holder,
-      leaMs: leaseEndsAtMs,
-      pasMs: passAtMs,
-      overMs: largestOverdueMs,
-      looked,
-      pub: published,
-      moved,
-    });
-  },
-  decode: (ref, fields, carried) => {
-    const raw = heartbeatSchema.parse(fields);
-    return {
-      item: 'heartbeat',
-      shard: ref.shard,
-      version: raw.v,
-      holder: raw.who,
-      leaseEndsAtMs: raw.leaMs,
-      passAtMs: raw.pasMs,
-      largestOverdueMs: raw.overMs,
-      looked: raw.looked,
-      published: raw.pub,
-      moved: raw.moved,
       carried,
     };
   },

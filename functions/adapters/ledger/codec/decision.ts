@@ -1,0 +1,65 @@
+/** What a person decided. `bornMs` is the time of the decision, by which it is listed. */
+import * as z from 'zod/mini';
+import type { Decided } from '../../../core/operations.ts';
+import { type Codec, checked, count, destinationId, eventId, given, hash, hashBytes, instantMs } from './attributes.ts';
+import type { Fields } from './stored.ts';
+
+const decisionSchema = z.strictObject({
+  v: count,
+  cmd: z.enum(['pause', 'resume', 'test', 'delete', 'redrive', 'resolve', 'cancel', 'replay', 'run', 'stop']),
+  fp: hash,
+  act: z.string(),
+  why: z.string(),
+  was: z.string(),
+  ev: z.optional(eventId),
+  dst: z.optional(destinationId),
+  op: z.optional(z.string()),
+  evi: z.optional(z.string()),
+  bornMs: instantMs,
+  res: z.optional(z.string()),
+});
+
+export const decisionCodec: Codec<'decision'> = {
+  names: new Set(Object.keys(decisionSchema.shape)),
+  encode: (item) => checked(decisionSchema, decisionFields(item)),
+  decode: (ref, fields, carried) => {
+    const raw = decisionSchema.parse(fields);
+    return {
+      item: 'decision',
+      request: ref.request,
+      version: raw.v,
+      command: raw.cmd,
+      fingerprint: raw.fp,
+      actor: raw.act,
+      reason: raw.why,
+      before: raw.was,
+      ...given('event', raw.ev),
+      ...given('destination', raw.dst),
+      ...given('operation', raw.op),
+      ...given('evidence', raw.evi),
+      decidedAtMs: raw.bornMs,
+      ...given('result', raw.res),
+      carried,
+    };
+  },
+};
+
+const decisionFields = ({ item: _item, request: _request, carried: _carried, ...fields }: Decided): Fields => {
+  const { version, command, fingerprint, actor, reason, before, event, destination, ...others } = fields;
+  const { operation, evidence, decidedAtMs, result, ...rest } = others;
+  rest satisfies Record<string, never>;
+  return {
+    v: version,
+    cmd: command,
+    fp: hashBytes(fingerprint),
+    act: actor,
+    why: reason,
+    was: before,
+    ev: event,
+    dst: destination,
+    op: operation,
+    evi: evidence,
+    bornMs: decidedAtMs,
+    res: result,
+  };
+};

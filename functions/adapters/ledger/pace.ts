@@ -1,0 +1,103 @@
+/**
+ * The port `Pace` on DynamoDB: one item a destination, with the time from which the next slot is free.
+ *
+ *   take ──► move it on, if it lies ahead ───── done ──► the slot is where it stood
+ *     ▲          └── refused: idle, or new
+ *     │      start it at `fromMs` ───────────── done ──► the slot is `fromMs`
+ *     └────────── refused: a rival has started it
+ *
+ * It only grows, so one who was refused twice gets its slot in the second round; more rounds are needed by broken data
+ * or newer code only, and they end. A lost answer costs a slot that nobody uses, and never gives one to two.
+ */
+import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { DestinationId } from '../../core/ids.ts';
+import { assertInstant } from '../../core/instant.ts';
+import { destinationPartition, PACE_SORT } from '../../core/keys.ts';
+import { FORMAT } from '../../core/model.ts';
+import { type Pace, PortUnavailable } from '../../ports.ts';
+import type { ItemKey } from './codec/item-keys.ts';
+import { reached, untilLate } from './reached.ts';
+import { FORMAT_ATTRIBUTE } from './schema.ts';
+
+export interface PaceOptions {
+  readonly client: DynamoDBClient;
+  readonly table: string;
+}
+
+export const PACE_ROUNDS_MAX = 8;
+
+export const NEXT_ATTRIBUTE = 'nextMs';
+
+export const paceKey = (destination: DestinationId): ItemKey => ({
+  pk: destinationPartition(destination),
+  sk: PACE_SORT,
+});
+
+const MOVE = {
+  UpdateExpression: 'SET #next = #next + :step',
+  ConditionExpression: '#next > :from AND #f <= :format',
+};
+
+const START = {
+  UpdateExpression: 'SET #next = :behind, #f = :format',
+  ConditionExpression: 'attribute_not_exists(#next) OR (#next <= :from AND #f <= :format)',
+};
+
+const NAMES = { '#next': NEXT_ATTRIBUTE, '#f': FORMAT_ATTRIBUTE };
+
+/** The client stays the caller's: it is neither changed nor closed. */
+export const createDynamoPace = ({ client, table }: PaceOptions): Pace => {
+  const documents = DynamoDBDocumentClient.from(client);
+
+  const updated = async (input: Omit<UpdateCommandInput, 'TableName'>, end: ReturnType<typeof untilLate>) => {
+    const command = new UpdateCommand({
+      ...input,
+      TableName: table,
+      ExpressionAttributeNames: NAMES,
+      ReturnValues: 'UPDATED_OLD',
+    });
+    try {
+      const answer = await reached(documents.send(command, end));
+      const old: unknown = answer.Attributes?.[NEXT_ATTRIBUTE];
+      return { old: typeof old === 'number' ? old : undefined };
+    } catch (cause) {
+      if (cause instanceof ConditionalCheckFailedException) return undefined;
+      throw cause;
+    }
+  };
+
+  return {
+    take: async (destination, fromMs, stepMs) => {
+      const step = stepOf(fromMs, stepMs);
+      const key = { Key: paceKey(destination) };
+      const end = untilLate();
+      for (let round = 0; round < PACE_ROUNDS_MAX; round += 1) {
+        const values = { ':from': fromMs, ':format': FORMAT };
+        const moved = await updated({ ...key, ...MOVE, ExpressionAttributeValues: { ...values, ':step': step } }, end);
+        if (moved?.old !== undefined) return wholeMs(moved.old);
+        const behind = { ...values, ':behind': rounded(fromMs + step) };
+        if (await updated({ ...key, ...START, ExpressionAttributeValues: behind }, end)) return fromMs;
+      }
+      const { pk, sk } = paceKey(destination);
+      throw new PortUnavailable(
+        'ledger',
+        `the item "${pk}" / "${sk}" gives no slot: it is broken, or of a format of newer code`,
+      );
+    },
+  };
+};
+
+/** Whole milliseconds, and never before the slot: a third of a second stays a third in the table only. */
+export const wholeMs = Math.ceil;
+
+/** Six digits behind the point: numbers that are added up stay short, and 1,000 steps drift by less than 0.001 ms. */
+const rounded = (ms: number): number => Number(ms.toFixed(6));
+
+/** Throws on a time or a step that is none: a bug of the caller. */
+export const stepOf = (fromMs: number, stepMs: number): number => {
+  assertInstant(fromMs);
+  const step = rounded(stepMs);
+  if (!(step > 0 && Number.isFinite(step))) throw new RangeError(`not a step from slot to slot: ${stepMs}`);
+  return step;
+};

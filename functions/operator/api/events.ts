@@ -1,0 +1,50 @@
+/** Events and their deliveries, as the ledger has them. */
+import type { Context, Hono } from 'hono';
+import type { AcceptedEvent } from '../../core/items.ts';
+import { needs, type Signed } from '../../http/auth.ts';
+import { problem } from '../../http/problem.ts';
+import type { World } from '../../ports.ts';
+import { decisionsIn } from '../commands/deliveries.ts';
+import { absent, deliverySegments, eventSegment, newer } from './segments.ts';
+import { deliveryView, eventView } from './views.ts';
+
+type Needs = Pick<World, 'ledger'>;
+
+export const addEventRoutes = (app: Hono<Signed>, world: Needs): void => {
+  const view = needs(world.ledger, 'view');
+  app.get('/v1/events/:event', view, (context) => showEvent(context, world));
+  app.get('/v1/events/:event/deliveries/:destination', view, (context) => showDelivery(context, world));
+};
+
+const showEvent = async (context: Context, world: Needs): Promise<Response> => {
+  const event = eventSegment(context);
+  if (event.kind === 'bad') return problem(context, event.problem);
+  const found = await world.ledger.load({ item: 'event', event: event.value });
+  if (found.kind === 'absent') return problem(context, absent(`event ${event.value}`));
+  if (found.kind === 'later') return problem(context, newer);
+  const items = await world.ledger.loadEvent(event.value);
+  const deliveries = items.filter((item) => item.item === 'delivery');
+  // A group read leaves out what newer code has written; an answer without it would look complete.
+  if (deliveries.length < found.item.destinations.length && (await anyNewer(world, found.item))) {
+    return problem(context, newer);
+  }
+  const conflicts = items.filter((item) => item.item === 'conflict').length;
+  return context.json(eventView(found.item, deliveries, conflicts));
+};
+
+const anyNewer = async (world: Needs, { event, destinations }: AcceptedEvent): Promise<boolean> => {
+  const rows = await Promise.all(
+    destinations.map((destination) => world.ledger.load({ item: 'delivery', event, destination })),
+  );
+  return rows.some((row) => row.kind === 'later');
+};
+
+const showDelivery = async (context: Context, world: Needs): Promise<Response> => {
+  const segments = deliverySegments(context);
+  if (segments.kind === 'bad') return problem(context, segments.problem);
+  const { event, destination } = segments.value;
+  const found = await world.ledger.load({ item: 'delivery', event, destination });
+  if (found.kind === 'absent') return problem(context, absent(`delivery of ${event} to ${destination}`));
+  if (found.kind === 'later') return problem(context, newer);
+  return context.json(deliveryView(found.item, await decisionsIn(world, found.item)));
+};

@@ -1,0 +1,115 @@
+/**
+ * One request of a person becomes one decision, however often it is sent and wherever it was cut off.
+ *
+ *   request --known, ended----------------------------------------------> the answer that it had
+ *      +------known, not ended---+
+ *      +------new: look, refuse--|--> refused: nothing was written, the same request may be sent again later
+ *                  +--record-----+--> act: gate or row names the request --> conclude --> answer
+ */
+import { type Asked, fingerprintOfAsked } from '../../core/decision.ts';
+import { SWAP_TRIES_MAX } from '../../core/limits.ts';
+import type { Decided } from '../../core/operations.ts';
+import { type Found, PortUnavailable, type World } from '../../ports.ts';
+
+type Needs = Pick<World, 'ledger' | 'clock' | 'telemetry'>;
+
+/** It has acted. Any other result is the code by which it was refused. */
+export const DONE = 'done';
+
+export interface Ready {
+  readonly kind: 'ready';
+  /** What it is about to change, in a few words. */
+  readonly before: string;
+}
+
+export interface Work<Refused> {
+  /** Looks without writing. */
+  look(): Promise<Ready | Refused>;
+  /** Does what was decided, or finds it done; gives the result. Must be safe to repeat after any failure. */
+  act(decision: Decided): Promise<string>;
+}
+
+export type Once<Refused> =
+  | { readonly kind: 'decided'; readonly decision: Decided; readonly result: string }
+  /** The request id was used before, for something else or by somebody else. */
+  | { readonly kind: 'reused' }
+  | { readonly kind: 'newer' }
+  | Refused;
+
+export const decideOnce = async <Refused extends { readonly kind: string }>(
+  world: Needs,
+  asked: Asked,
+  work: Work<Refused>,
+): Promise<Once<Refused>> => {
+  const earlier = await recall(world, asked);
+  if (earlier.kind !== 'none') return goOn(world, earlier, work);
+  const looked = await work.look();
+  if (isReady(looked)) return goOn(world, await record(world, asked, looked.before), work);
+  // The state may be refused for what this very request, sent twice at once, has just made of it.
+  const since = await recall(world, asked);
+  return since.kind === 'none' ? looked : goOn(world, since, work);
+};
+
+const recall = async ({ ledger }: Needs, asked: Asked): Promise<Standing> =>
+  standing(asked, await ledger.load({ item: 'decision', request: asked.request }));
+
+const isReady = (looked: { readonly kind: string }): looked is Ready => looked.kind === 'ready';
+
+type Standing =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'known'; readonly decision: Decided }
+  | { readonly kind: 'reused' }
+  | { readonly kind: 'newer' };
+
+const standing = (asked: Asked, found: Found<Decided>): Standing => {
+  if (found.kind === 'absent') return { kind: 'none' };
+  if (found.kind === 'later') return { kind: 'newer' };
+  const same = found.item.fingerprint === fingerprintOfAsked(asked);
+  return same ? { kind: 'known', decision: found.item } : { kind: 'reused' };
+};
+
+type Recorded = Exclude<Standing, { kind: 'none' }>;
+
+const record = async (world: Needs, asked: Asked, before: string): Promise<Recorded> => {
+  const { more: _more, ...said } = asked;
+  const decision: Decided = {
+    item: 'decision',
+    version: 1,
+    ...said,
+    fingerprint: fingerprintOfAsked(asked),
+    before,
+    decidedAtMs: world.clock.nowMs(),
+    carried: {},
+  };
+  const created = await world.ledger.create<Decided>(decision);
+  if (created.kind === 'written') return { kind: 'known', decision };
+  const there = standing(asked, created.present);
+  if (there.kind === 'none')
+    throw new PortUnavailable('ledger', `decision ${asked.request} vanished while it was made`);
+  return there;
+};
+
+const goOn = async <Refused>(world: Needs, recorded: Recorded, work: Work<Refused>): Promise<Once<Refused>> =>
+  recorded.kind === 'known' ? carryOut(world, recorded.decision, work) : recorded;
+
+const carryOut = async <Refused>(world: Needs, decision: Decided, work: Work<Refused>): Promise<Once<Refused>> => {
+  if (decision.result !== undefined) return { kind: 'decided', decision, result: decision.result };
+  const result = await conclude(world, decision, await work.act(decision));
+  const { request, command, actor, before, event, destination } = decision;
+  world.telemetry.line('decision.made', { request, command, actor, before, event, destination, result });
+  return { kind: 'decided', decision, result };
+};
+
+/** Writes down how it ended, and gives what stands: of two that ran at once, the one that acted is right. */
+export const conclude = async (world: Pick<World, 'ledger'>, decision: Decided, result: string): Promise<string> => {
+  let read = decision;
+  for (let tries = 0; tries < SWAP_TRIES_MAX; tries += 1) {
+    if (read.result === DONE || read.result === result) return read.result;
+    const written = await world.ledger.replace<Decided>(read, { ...read, version: read.version + 1, result });
+    if (written.kind === 'written') return result;
+    if (written.present.kind !== 'found') break;
+    read = written.present.item;
+    if (read.result !== undefined && result !== DONE) return read.result;
+  }
+  throw new PortUnavailable('ledger', `decision ${decision.request} could not be concluded; repeat the same request`);
+};

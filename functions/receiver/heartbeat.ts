@@ -1,0 +1,65 @@
+/** The heartbeat of a sweep: its lease over a shard, and the record of what its last pass did and saw. */
+import type { Heartbeat, QueueSeen } from '../core/items.ts';
+import { SWEEP_LEASE_MS } from '../core/limits.ts';
+import type { Receiver, Run } from './run.ts';
+
+export interface Pass {
+  looked: number;
+  published: number;
+  moved: number;
+  largestOverdueMs: number;
+}
+
+/** Undefined while another holder's lease is live. */
+export const takeShard = async (world: Receiver, run: Run, shard: number): Promise<Heartbeat | undefined> => {
+  const nowMs = world.clock.nowMs();
+  const found = await world.ledger.load({ item: 'heartbeat', shard });
+  if (found.kind === 'later') return undefined;
+  const before = found.kind === 'found' ? found.item : undefined;
+  if (before !== undefined && before.leaseEndsAtMs > nowMs) return undefined;
+  const next: Heartbeat = {
+    item: 'heartbeat',
+    version: (before?.version ?? 0) + 1,
+    shard,
+    holder: run.id,
+    // The lease of a dead pass ends before the next tick, however often this world ticks.
+    leaseEndsAtMs: nowMs + Math.floor(Math.min(SWEEP_LEASE_MS, world.tickMs * 0.75)),
+    passAtMs: before?.passAtMs ?? nowMs,
+    largestOverdueMs: before?.largestOverdueMs ?? 0,
+    looked: 0,
+    published: 0,
+    moved: 0,
+    ...(before?.queue === undefined ? {} : { queue: before.queue }),
+    carried: before?.carried ?? {},
+  };
+  const written = before
+    ? await world.ledger.replace<Heartbeat>(before, next)
+    : await world.ledger.create<Heartbeat>(next);
+  return written.kind === 'written' ? next : undefined;
+};
+
+export const endPass = async (world: Receiver, beat: Heartbeat, pass: Pass, asksQueue: boolean): Promise<void> => {
+  const queue = asksQueue ? await seen(world) : beat.queue;
+  const nowMs = world.clock.nowMs();
+  await world.ledger.replace<Heartbeat>(beat, {
+    ...beat,
+    ...pass,
+    version: beat.version + 1,
+    leaseEndsAtMs: nowMs,
+    passAtMs: nowMs,
+    ...(queue === undefined ? {} : { queue }),
+  });
+  world.telemetry.count('sweep-passed');
+  // A pass that found nothing is in the heartbeat; the log is for passes that did something.
+  if (pass.looked > 0) world.telemetry.line('sweep.passed', { shard: beat.shard, run: beat.holder, ...pass });
+};
+
+const seen = async (world: Receiver): Promise<QueueSeen | undefined> => {
+  const stats = await world.deadLetters.stats();
+  if (stats.kind === 'failed') {
+    world.telemetry.line('queue.no-stats', { code: stats.code, detail: stats.detail });
+    return undefined;
+  }
+  const { kind: _kind, ...numbers } = stats;
+  return numbers;
+};

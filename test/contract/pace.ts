@@ -1,0 +1,156 @@
+/** What the port `Pace` promises: slots that are handed out once each, one step apart, and none saved up. */
+import { expect } from 'vitest';
+import { keyOf, refOf } from '../../functions/adapters/ledger/codec/item-keys.ts';
+import { paceKey } from '../../functions/adapters/ledger/pace.ts';
+import { FORMAT } from '../../functions/core/model.ts';
+import { destinationIdOf, destinationItem, gateItem, T0_MS } from '../support/rows.ts';
+import type { LedgerHarness } from './ledger-harness.ts';
+import { found, type LedgerCheck } from './ledger-writes.ts';
+
+const PARTNER = destinationIdOf('partner');
+
+/** As many takes at once, each of them asking from its own present. */
+const takes = ({ pace }: LedgerHarness, count: number, stepMs: number, fromMs = (_n: number) => T0_MS) =>
+  Promise.all(Array.from({ length: count }, (_, n) => pace.take(PARTNER, fromMs(n), stepMs)));
+
+const ascending = (slots: readonly number[]): readonly number[] => slots.toSorted((a, b) => a - b);
+
+const stepsFrom = (fromMs: number, count: number, stepMs: number): readonly number[] =>
+  Array.from({ length: count }, (_, n) => fromMs + n * stepMs);
+
+const slots: readonly LedgerCheck[] = [
+  {
+    name: 'hands out 100 slots to 100 who ask at once: distinct, the first right away, exactly a step apart',
+    run: async (harness) => {
+      expect(ascending(await takes(harness, 100, 200))).toStrictEqual(stepsFrom(T0_MS, 100, 200));
+      expect(ascending(await takes(harness, 100, 200))).toStrictEqual(stepsFrom(T0_MS + 20_000, 100, 200));
+    },
+  },
+  {
+    name: 'does so whatever the clocks of those who ask say, and gives nobody a slot in its past',
+    run: async (harness) => {
+      const fromMs = (n: number) => T0_MS + ((n * 37) % 50);
+      const given = await takes(harness, 50, 200, fromMs);
+      const sorted = ascending(given);
+      expect(sorted).toStrictEqual(stepsFrom(sorted[0] ?? 0, 50, 200));
+      expect(given.filter((slot, n) => slot < fromMs(n))).toStrictEqual([]);
+      expect(Math.max(...given)).toBeLessThan(T0_MS + 50 + 50 * 200);
+    },
+  },
+  {
+    name: 'saves no idle time up: after a pause it begins at the present, and does not catch up',
+    run: async ({ pace }) => {
+      expect(await pace.take(PARTNER, T0_MS, 200)).toBe(T0_MS);
+      const laterMs = T0_MS + 3_600_000;
+      expect(await pace.take(PARTNER, laterMs, 200)).toBe(laterMs);
+      expect(await pace.take(PARTNER, laterMs, 200)).toBe(laterMs + 200);
+    },
+  },
+  {
+    name: 'is free again exactly a step behind the latest slot, and not a millisecond before',
+    run: async ({ pace }) => {
+      await pace.take(PARTNER, T0_MS, 200);
+      expect(await pace.take(PARTNER, T0_MS + 199, 200)).toBe(T0_MS + 200);
+      expect(await pace.take(PARTNER, T0_MS + 400, 200)).toBe(T0_MS + 400);
+      expect(await pace.take(PARTNER, T0_MS + 601, 200)).toBe(T0_MS + 601);
+    },
+  },
+  {
+    name: 'lets a new rate begin behind the slots that were given out at the old one',
+    run: async ({ pace }) => {
+      expect(await pace.take(PARTNER, T0_MS, 1_000)).toBe(T0_MS);
+      expect(await pace.take(PARTNER, T0_MS, 10)).toBe(T0_MS + 1_000);
+      expect(await pace.take(PARTNER, T0_MS, 10)).toBe(T0_MS + 1_010);
+    },
+  },
+  {
+    name: 'keeps a pace for each destination by itself',
+    run: async ({ pace }) => {
+      const names = ['partner', 'partner2', 'partner#pace', 'Partner'].map(destinationIdOf);
+      for (const name of names) expect(await pace.take(name, T0_MS, 500)).toBe(T0_MS);
+      for (const name of names) expect(await pace.take(name, T0_MS, 500)).toBe(T0_MS + 500);
+    },
+  },
+  {
+    name: 'keeps fractions of a step: at 3 a second, 1,000 slots drift by less than a millisecond',
+    run: async (harness) => {
+      const given: number[] = [];
+      for (let batch = 0; batch < 10; batch += 1) given.push(...(await takes(harness, 100, 1_000 / 3)));
+      const sorted = ascending(given);
+      const wanted = stepsFrom(T0_MS, 1_000, 1_000 / 3);
+      const drifts = sorted.map((slot, n) => slot - (wanted[n] ?? 0));
+      expect(sorted.every(Number.isInteger)).toBe(true);
+      // Rounded up: a slot is never before its time, and less than a millisecond behind it.
+      expect(Math.min(...drifts)).toBeGreaterThan(-0.001);
+      expect(Math.max(...drifts)).toBeLessThan(1);
+      expect(await harness.pace.take(PARTNER, T0_MS, 1)).toBe(sorted[0] === T0_MS ? T0_MS + 333_334 : undefined);
+    },
+  },
+  {
+    name: 'takes a time or a step that is none for a bug, and gives nothing',
+    run: async (harness) => {
+      const strange = [
+        [T0_MS, 0],
+        [T0_MS, -1],
+        [T0_MS, Number.NaN],
+        [T0_MS, Number.POSITIVE_INFINITY],
+        [T0_MS, 1e-9],
+        [T0_MS + 0.5, 100],
+        [Number.NaN, 100],
+        [-1, 100],
+      ] as const;
+      for (const [fromMs, stepMs] of strange) {
+        await expect(harness.pace.take(PARTNER, fromMs, stepMs)).rejects.toThrow(RangeError);
+      }
+      expect(await harness.peek(paceKey(PARTNER))).toBeUndefined();
+    },
+  },
+];
+
+const neighbours: readonly LedgerCheck[] = [
+  {
+    name: 'stands beside the settings and the gate of a destination, and touches neither',
+    run: async ({ ledger, pace }) => {
+      const [config, gate] = [destinationItem(), gateItem({ closedUntilMs: 5, closedSinceMs: 4 })];
+      await ledger.create(config);
+      await ledger.create(gate);
+      await pace.take(PARTNER, T0_MS, 200);
+      await pace.take(PARTNER, T0_MS, 200);
+      expect(await ledger.loadDestination(PARTNER)).toStrictEqual({ config: found(config), gate: found(gate) });
+      expect(await ledger.loadSlots(PARTNER)).toStrictEqual([]);
+      const next = { ...gate, version: 2, closedUntilMs: 6 };
+      expect(await ledger.replace(gate, next)).toStrictEqual({ kind: 'written' });
+      expect(await pace.take(PARTNER, T0_MS, 200)).toBe(T0_MS + 400);
+    },
+  },
+  {
+    name: 'has given away a slot whose answer was lost, and gives it to nobody else',
+    run: async (harness) => {
+      harness.loseNextAnswer();
+      const unavailable = { name: 'PortUnavailable', port: 'ledger' };
+      await expect(harness.pace.take(PARTNER, T0_MS, 200)).rejects.toMatchObject(unavailable);
+      expect(await harness.pace.take(PARTNER, T0_MS, 200)).toBe(T0_MS + 200);
+    },
+  },
+  {
+    name: 'gives no slot by an item that is broken or of a later format, and leaves it as it is',
+    run: async (harness) => {
+      const { pk, sk } = keyOf(refOf(gateItem()));
+      expect(sk).not.toBe(paceKey(PARTNER).sk);
+      const key = { pk: { S: pk }, sk: { S: paceKey(PARTNER).sk } };
+      const records = [
+        { ...key, f: { N: String(FORMAT + 1) }, nextMs: { N: String(T0_MS + 500) } },
+        { ...key, f: { N: String(FORMAT + 1) }, nextMs: { N: '0' } },
+        { ...key, f: { N: String(FORMAT) }, nextMs: { S: 'soon' } },
+      ];
+      for (const record of records) {
+        await harness.poke(record);
+        const unavailable = { name: 'PortUnavailable', message: expect.stringContaining('"pace"') };
+        await expect(harness.pace.take(PARTNER, T0_MS, 200)).rejects.toMatchObject(unavailable);
+        expect(await harness.peek(paceKey(PARTNER))).toStrictEqual(record);
+      }
+    },
+  },
+];
+
+export const PACE_CHECKS: readonly LedgerCheck[] = [...slots, ...neighbours];

@@ -1,0 +1,145 @@
+/**
+ * The last look before the socket, with the real receiver: whatever has changed between the claim and that look, no
+ * request leaves under a claim, a lease, a gate or settings that no longer hold, and the unit of the budget comes back.
+ */
+
+import { describe, expect, it } from 'vitest';
+import { CONNECT_MS, LEASE_OVER_TIMEOUT_MS, RECHECK_FRESH_MS } from '../../functions/core/limits.ts';
+import { openTestWorld, type TestWorld } from '../support/world.ts';
+import { EVENT, opened, PARTNER, pause, resume } from '../support/world-states.ts';
+
+/** The claim stands in the ledger, and before its worker hears of it, `happens` takes its course. */
+const behindTheClaim = (world: TestWorld, happens: () => Promise<unknown>): void => {
+  world.ledgerHooks.after = async ({ kind, ref }) => {
+    if (kind !== 'replace' || ref?.item !== 'delivery') return;
+    world.ledgerHooks.after = undefined;
+    await happens();
+  };
+};
+
+const outcomesOf = async (world: TestWorld) =>
+  (await world.row(EVENT, PARTNER)).journal.lines
+    .map(({ entry }) => entry)
+    .filter(({ kind }) => kind !== 'accepted' && kind !== 'claimed')
+    .map(({ kind, class: outcome, detail }) => [kind, outcome, detail]);
+
+const spent = async (world: TestWorld): Promise<number> => {
+  const row = await world.row(EVENT, PARTNER);
+  return row.attempts - row.refunds;
+};
+
+describe('a worker that stalls between its claim and its request', () => {
+  it('sends nothing with a lease too short for the attempt, and the delivery goes on', async () => {
+    const world = await opened(openTestWorld());
+    behindTheClaim(world, () => world.clock.advance(LEASE_OVER_TIMEOUT_MS + 1));
+    await world.deliver(EVENT, PARTNER);
+    expect(world.sender.sends).toEqual([]);
+    expect(await outcomesOf(world)).toEqual([['outcome', 'withheld', 'short-lease']]);
+    expect(await spent(world)).toBe(0);
+    await world.run(5_000);
+    expect(await world.row(EVENT, PARTNER)).toMatchObject({ status: 'delivered', attempts: 2 });
+    expect(world.sender.sends).toHaveLength(1);
+  });
+
+  it('sends with a lease that is just long enough: it is the lease that stops it', async () => {
+    const world = await opened(openTestWorld());
+    behindTheClaim(world, () => world.clock.advance(LEASE_OVER_TIMEOUT_MS));
+    await world.deliver(EVENT, PARTNER);
+    expect(await world.row(EVENT, PARTNER)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
+  it.each([true, false])(
+    'sends nothing once another one has taken over, however live that lease is: repeatSafe %s',
+    async (repeatSafe) => {
+      const world = await opened(openTestWorld(), { repeatSafe });
+      behindTheClaim(world, async () => {
+        await world.clock.advance(60_000);
+        await world.deliver(EVENT, PARTNER);
+      });
+      expect((await world.deliver(EVENT, PARTNER)).status).toBe(200);
+      expect(world.sender.sends).toHaveLength(1);
+      expect((await world.row(EVENT, PARTNER)).status).toBe('delivered');
+      const [first, second, late] = await outcomesOf(world);
+      // Where a repeat is not safe, the missing mark says for certain that nothing had left.
+      expect(first).toEqual(['outcome', repeatSafe ? 'in-doubt' : 'abandoned', 'lease-lapsed']);
+      expect(second?.slice(0, 2)).toEqual(['outcome', 'delivered']);
+      expect(late).toEqual(['late-outcome', 'withheld', 'lost']);
+    },
+  );
+
+  it('sends nothing when the look itself took too long to be trusted', async () => {
+    const world = await opened(openTestWorld());
+    let looks = 0;
+    world.ledgerHooks.after = async ({ kind }) => {
+      // The gate is read once before the claim, and once in the last look.
+      if (kind === 'loadDestination') looks += 1;
+      if (kind === 'loadDestination' && looks === 2) await world.clock.advance(RECHECK_FRESH_MS + 1);
+    };
+    await world.deliver(EVENT, PARTNER);
+    expect(await outcomesOf(world)).toEqual([['outcome', 'withheld', 'stale-recheck']]);
+    expect(world.sender.sends).toEqual([]);
+  });
+});
+
+describe('a destination that closes between the claim and the request', () => {
+  it('is obeyed when somebody pauses it: the delivery is parked at once, and nothing is spent', async () => {
+    const world = await opened(openTestWorld());
+    behindTheClaim(world, () => pause(world));
+    await world.deliver(EVENT, PARTNER);
+    expect(world.sender.sends).toEqual([]);
+    expect(await world.row(EVENT, PARTNER)).toMatchObject({ status: 'pending', parking: { reason: 'paused' } });
+    expect(await spent(world)).toBe(0);
+    await resume(world);
+    await world.deliver(EVENT, PARTNER);
+    expect(world.sender.sends).toHaveLength(1);
+  });
+
+  it('and opens again is as good as open', async () => {
+    const world = await opened(openTestWorld());
+    behindTheClaim(world, async () => {
+      await pause(world);
+      await resume(world);
+    });
+    await world.deliver(EVENT, PARTNER);
+    expect((await world.row(EVENT, PARTNER)).status).toBe('delivered');
+  });
+});
+
+describe('settings that change between the claim and the request', () => {
+  it('are not mixed: nothing leaves under the old ones, and the next attempt has the new ones', async () => {
+    const world = await opened(openTestWorld());
+    behindTheClaim(world, () => world.destination(PARTNER, { url: 'https://partner.example/other' }));
+    await world.deliver(EVENT, PARTNER);
+    expect(await outcomesOf(world)).toEqual([['outcome', 'withheld', 'settings-changed']]);
+    await world.run(5_000);
+    expect(world.sender.sends.map(({ url }) => url)).toEqual(['https://partner.example/other']);
+    expect(await spent(world)).toBe(1);
+  });
+});
+
+describe('a request that leaves', () => {
+  it('has one deadline of its own, and a connect time inside it', async () => {
+    for (const timeoutMs of [1_000, 4_000, 20_000]) {
+      const world = await opened(openTestWorld(), { timeoutMs });
+      await world.deliver(EVENT, PARTNER);
+      const connectMs = Math.min(CONNECT_MS, timeoutMs);
+      expect(world.sender.sends[0]).toMatchObject({ deadlineMs: timeoutMs, connectMs });
+    }
+  });
+
+  it('is withheld at most five times at no cost: a life that never sends comes to an end', async () => {
+    const world = await opened(openTestWorld(), { schedule: [1] });
+    for (let pushes = 0; pushes < 20; pushes += 1) {
+      behindTheClaim(world, () => world.clock.advance(LEASE_OVER_TIMEOUT_MS + 1));
+      await world.deliver(EVENT, PARTNER);
+      await world.clock.advance(5_000);
+    }
+    expect(world.sender.sends).toEqual([]);
+    expect(await world.row(EVENT, PARTNER)).toMatchObject({
+      status: 'quarantined',
+      reason: 'budget',
+      attempts: 7,
+      refunds: 5,
+    });
+  });
+});
