@@ -177,9 +177,13 @@ export type Done =
 /** The dead-letter side of a transport: for operations, with retries of its own that never touch a business budget. */
 export interface DeadLetters {
   stats(): Promise<({ readonly kind: 'stats' } & QueueStats) | Extract<Done, { kind: 'failed' }>>;
-  /** Up to `limit` dead letters, by reading the dead-letter queue as an ordinary one: its listing has been seen lying. */
+  /**
+   * Up to `limit` dead letters, by reading the dead-letter queue as an ordinary one: its listing has been seen lying.
+   * They are out of others' sight for `leaseSec`; without it, for as long as a plan and its run may take.
+   */
   read(
     limit: number,
+    leaseSec?: number,
   ): Promise<{ readonly kind: 'read'; readonly letters: readonly DeadLetter[] } | Extract<Done, { kind: 'failed' }>>;
   /** Puts one back on the main queue, by id: bulk redrive has been seen doing nothing. */
   redrive(letter: Pick<DeadLetter, 'messageId' | 'handle' | 'body'>): Promise<Done>;

@@ -53,10 +53,14 @@ export interface Context {
 export const DELIVERED = 'delivered';
 export const OTHER_CONTENT = 'another event has this id';
 const NEEDS = 'needs destination ';
+const HELD = 'held: ';
 
 /** A whole event that cannot be taken in as things stand: its message stays where it is. */
 export const isShutOut = ({ kind, detail }: Pick<Finding, 'kind' | 'detail'>): boolean =>
   kind === 'accept' && detail.startsWith(NEEDS);
+
+/** The delivery was held when it was looked at: a redrive has to take it out of the quarantine first. */
+export const isOfHeld = (detail: string): boolean => detail.startsWith(HELD);
 
 // ---- from the message alone ---------------------------------------------------------------------------------------
 
@@ -141,7 +145,7 @@ export const findInQuarantine = (row: Delivery, context: Context): Finding => {
   if (row.status === 'delivered') return found('drop', DELIVERED);
   if (row.status !== 'quarantined') return found('drop', `no longer held: ${row.status}`);
   const finding = refusedBySecondEffect(row, context) ?? askedToRedrive(row, context);
-  return finding ?? found('redrive', `held: ${row.reason}`);
+  return finding ?? found('redrive', `${HELD}${row.reason}`);
 };
 
 /** A dead letter is no decision about a row that is held for a reason of its own, unless that reason was waived. */
@@ -149,7 +153,7 @@ const ofHeldRow = (row: Quarantined, context: Context): Finding => {
   const waived = context.acceptSecondEffect && (row.reason === 'in-doubt' || row.reason === 'key-expired');
   const finding = findInQuarantine(row, context);
   if (waived || (finding.kind !== 'redrive' && finding.kind !== 'paused')) return finding;
-  return finder(row)('drop', `held: ${row.reason}`);
+  return finder(row)('drop', `${HELD}${row.reason}`);
 };
 
 const finder =

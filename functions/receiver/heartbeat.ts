@@ -38,8 +38,15 @@ export const takeShard = async (world: Receiver, run: Run, shard: number): Promi
   return written.kind === 'written' ? next : undefined;
 };
 
-export const endPass = async (world: Receiver, beat: Heartbeat, pass: Pass, asksQueue: boolean): Promise<void> => {
-  const queue = asksQueue ? await seen(world) : beat.queue;
+/** Gives what the queue said of itself, where this pass has asked. */
+export const endPass = async (
+  world: Receiver,
+  beat: Heartbeat,
+  pass: Pass,
+  asksQueue: boolean,
+): Promise<QueueSeen | undefined> => {
+  const asked = asksQueue ? await seen(world) : undefined;
+  const queue = asked ?? beat.queue;
   const nowMs = world.clock.nowMs();
   await world.ledger.replace<Heartbeat>(beat, {
     ...beat,
@@ -52,6 +59,7 @@ export const endPass = async (world: Receiver, beat: Heartbeat, pass: Pass, asks
   world.telemetry.count('sweep-passed');
   // A pass that found nothing is in the heartbeat; the log is for passes that did something.
   if (pass.looked > 0) world.telemetry.line('sweep.passed', { shard: beat.shard, run: beat.holder, ...pass });
+  return asked;
 };
 
 const seen = async (world: Receiver): Promise<QueueSeen | undefined> => {

@@ -2,7 +2,7 @@
  * What can be done with one message of an operation. Each deed may be done again after a crash: the machine knows the
  * operation, the queue knows the letter, and an event is accepted once.
  */
-import { DELIVERED } from '../core/finding.ts';
+import { DELIVERED, isOfHeld } from '../core/finding.ts';
 import type { WriteId } from '../core/ids.ts';
 import type { RefusalCode } from '../core/inputs.ts';
 import { causeOf } from '../core/journal.ts';
@@ -74,11 +74,11 @@ const redriveOne = async (
   const row = seen ?? (await loadRow(scene, message));
   if (row === undefined)
     return done({ finding: 'unknown', detail: 'its row cannot be read', action: 'left', result: 'held' });
-  const cause = causeOf('operation', scene.operation.operation);
-  const ours = row.journal.lines.some(({ entry }) => entry.kind === 'redriven' && entry.cause === cause);
-  if (scene.operation.source === 'dead-letters' && row.status !== 'quarantined' && !ours) {
+  // As it was when it was chosen: a delivery that this very redrive has led into the quarantine is not taken out again.
+  if (scene.operation.source === 'dead-letters' && !isOfHeld(message.detail)) {
     return putBack(scene, message, letter, deliverBody(row.event, row.destination));
   }
+  const cause = causeOf('operation', scene.operation.operation);
   // By the machine's own input, named after the operation: the same operation again is one redrive.
   const writeId = scene.world.dice.id() as WriteId;
   const { acceptSecondEffect, source } = scene.operation;

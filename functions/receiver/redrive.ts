@@ -89,12 +89,16 @@ const isAtEnd = ({ whole, messages }: Seen): boolean => whole && messages.every(
 
 // ---- ending the turn ----------------------------------------------------------------------------------------------
 
+/** A batch that is not judged to its end is looked at as a whole again: its share of failures is taken over all of it. */
 const placesOf = (operation: Operation, messages: readonly OperationMessage[]) => {
   const behind = (messages.at(-1)?.position ?? operation.messages - 1) + 1;
+  const current = Math.max(operation.batch, ...messages.map(({ batch }) => batch ?? 0));
+  const isWaiting = messages.some(awaitsResult);
+  const isOpen = (message: OperationMessage) => !isSettled(message) || (isWaiting && message.batch === current);
   return {
     nextToAct: messages.find(({ action }) => action === undefined)?.position ?? behind,
-    nextToJudge: messages.find((message) => !isSettled(message))?.position ?? behind,
-    batch: Math.max(operation.batch, ...messages.map(({ batch }) => batch ?? 0)),
+    nextToJudge: messages.find(isOpen)?.position ?? behind,
+    batch: current,
   };
 };
 

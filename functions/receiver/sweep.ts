@@ -13,7 +13,7 @@
 import { slotStepMs, viewGate } from '../core/gate.ts';
 import type { SweepInput } from '../core/inputs.ts';
 import { deliveryKeyText, publishKeyOf } from '../core/keys.ts';
-import { SWEEP_AT_ONCE, SWEEP_PAGE_MS, SWEEP_PAGE_ROWS } from '../core/limits.ts';
+import { RESCUE_EVERY_TICKS, SWEEP_AT_ONCE, SWEEP_PAGE_MS, SWEEP_PAGE_ROWS } from '../core/limits.ts';
 import { type Message, sweepBody } from '../core/message.ts';
 import type { Delivery, DeliveryRef } from '../core/model.ts';
 import { phaseOf } from '../core/phase.ts';
@@ -21,6 +21,7 @@ import { type Found, LedgerCorrupt } from '../ports.ts';
 import { transition } from '../steps/transition.ts';
 import { ack, type Verdict } from './answer.ts';
 import { endPass, type Pass, takeShard } from './heartbeat.ts';
+import { rescueEvents } from './rescue.ts';
 import type { Receiver, Run } from './run.ts';
 
 type SweepMessage = Extract<Message, { kind: 'sweep' }>;
@@ -31,7 +32,8 @@ export const sweep = async (world: Receiver, run: Run, message: SweepMessage): P
   const pass: Pass = { looked: 0, published: 0, moved: 0, largestOverdueMs: 0 };
   const endsAtMs = world.clock.nowMs() + Math.min(SWEEP_PAGE_MS, world.tickMs / 3);
   const more = await sweepPage(world, message, pass, endsAtMs);
-  await endPass(world, beat, pass, message.page === 0 && message.shard === 0);
+  const queue = await endPass(world, beat, pass, message.page === 0 && message.shard === 0);
+  if (queue !== undefined && queue.dead > 0 && message.tick % RESCUE_EVERY_TICKS === 0) await rescueEvents(world);
   if (more) await enqueueNext(world, message);
   return ack('swept');
 };

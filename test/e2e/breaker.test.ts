@@ -4,7 +4,6 @@ import { BREAKER_ACTOR, paused } from '../../functions/core/breaker.ts';
 import { BREAKER_FAILURES, BREAKER_MS, PROBE_EVERY_MS, TICK_MS } from '../../functions/core/limits.ts';
 import { closeUntil, swapGate } from '../../functions/steps/gate.ts';
 import {
-  expectOneSendEach,
   type Flow,
   type FlowOptions,
   mostWithin,
@@ -41,7 +40,8 @@ const failingFlow = async (options: FlowOptions = {}, settings: Readonly<Record<
   flow.world.sender.always(answered(500));
   const first = await flow.accept(PARTNER, BREAKER_FAILURES, { prefix: 'first-' });
   await flow.run(BREAKER_MS - 1_000);
-  expect((await flow.gate(PARTNER))?.failures?.count).toBe(BREAKER_FAILURES);
+  const gate = await flow.gate(PARTNER);
+  expect([gate?.pause, (gate?.failures?.count ?? 0) >= BREAKER_FAILURES]).toEqual([undefined, true]);
   return { flow, first };
 };
 
@@ -84,17 +84,13 @@ describe('the breaker', () => {
     },
   );
 
-  it('would be passed by by workers that do not re-check', async () => {
-    let kept: Promise<unknown> | undefined;
+  it('would be passed by where workers do not see the pause', async () => {
     const { flow } = await failingFlow({
       reshape: (ports) => {
         const look = ports.ledger.loadDestination;
-        const stale = (id: Parameters<typeof look>[0]) => {
-          const first = look(id);
-          kept ??= first;
-          return first.then(async (now) =>
-            now.gate.kind === 'found' && now.gate.item.pause ? { ...now, gate: { kind: 'absent' as const } } : now,
-          );
+        const stale: typeof look = async (id) => {
+          const now = await look(id);
+          return now.gate.kind === 'found' && now.gate.item.pause ? { ...now, gate: { kind: 'absent' } } : now;
         };
         return { ...ports, ledger: { ...ports.ledger, loadDestination: stale } };
       },
@@ -268,7 +264,7 @@ describe('a probe', () => {
 
   // The same messages, met by an open gate: the success of the probe lets all of them through at once.
   it.fails('that succeeds at once lets the others go at ten a second, not in a burst', async () => {
-    const { flow, parked, probeAtMs } = await brokenFlow(300, { workers: 20 });
+    const { flow, parked, probeAtMs } = await brokenFlow(300, { workers: 10 });
     slowLedger(flow, 10);
     flow.world.sender.always(slowly(flow, 50, answered(200)));
     flow.startTicks();
@@ -321,10 +317,12 @@ describe('a person', () => {
     let sends = 0;
     let kept = 0;
     const orders = await inEveryOrder(async (turnOf: (n: number) => Turn) => {
-      const { flow, parked, probeAtMs } = await brokenFlow(1);
-      await runUntil(flow, probeAtMs);
-      flow.world.sender.always(answered(200));
-      const before = flow.world.sender.sends.length;
+      const flow = openFlow();
+      await flow.destination(PARTNER);
+      const nowMs = flow.world.clock.nowMs();
+      const breaker = { by: BREAKER_ACTOR, reason: 'failures', sinceMs: nowMs - PROBE_EVERY_MS, probeAtMs: nowMs };
+      await swapGate(flow.world.ports, DESTINATION, (gate) => ({ ...gate, pause: breaker }));
+      const parked = await flow.accept(PARTNER, 1);
       const worker = inTurns(flow.world.ports, turnOf(0));
       const [event = ''] = parked;
       let recheckAt = 0;
@@ -356,7 +354,7 @@ describe('a person', () => {
           expect(gate?.pause?.by).toBe('ana');
           const pause = writesOf(flow.world, 'gate').find(({ after }) => after.pause?.by === 'ana');
           expect(sentAt === undefined || sentAt < (pause?.order ?? 0)).toBe(true);
-          sends += flow.world.sender.sends.length - before;
+          sends += flow.world.sender.sends.length;
           kept += Number(sentAt === undefined);
         },
       };

@@ -200,8 +200,12 @@ export interface Flow {
   inFlight(destination: string): { readonly now: number; readonly most: number };
   /** A destination with a URL of its own, and its name in it. */
   destination(id: string, settings?: Readonly<Record<string, unknown>>): Promise<void>;
-  /** So many events for one destination, accepted; gives their ids. */
-  accept(destination: string, count: number, more?: { prefix?: string; deliverAtMs?: number }): Promise<string[]>;
+  /** Events for one destination, so many or of these ids, accepted; gives their ids. */
+  accept(
+    destination: string,
+    events: number | readonly string[],
+    more?: { readonly prefix?: string; readonly deliverAtMs?: number },
+  ): Promise<string[]>;
   run(ms: number): Promise<void>;
   /** From now on the schedule ticks, first after one interval. */
   startTicks(): void;
@@ -326,8 +330,8 @@ const verbsOf = (world: TestWorld): Omit<Flow, 'world' | 'queue' | 'pushes' | 'c
       const answer = await world.destination(id, { url: urlOf(id), ...settings });
       if (answer.status >= 300) throw new Error(answer.text);
     },
-    accept: async (destination, count, { prefix = `${destination}-`, deliverAtMs } = {}) => {
-      const ids = Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+    accept: async (destination, events, { prefix = `${destination}-`, deliverAtMs } = {}) => {
+      const ids = typeof events === 'number' ? Array.from({ length: events }, (_, n) => `${prefix}${n}`) : [...events];
       const payload = new TextEncoder().encode('{"paid":true}');
       const more = {
         payload,

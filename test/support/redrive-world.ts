@@ -123,6 +123,31 @@ export const shownIn = (answer: Answered): ShownOperation => {
   return z.parse(shown, answer.body);
 };
 
+/** A destination with as many deliveries whose messages are dead: `e-1`, `e-2` ... */
+export const partnerWith = async (
+  count: number,
+  settings: Readonly<Record<string, unknown>> = {},
+  options: RedriveOptions = {},
+): Promise<RedriveWorld> => {
+  const redrives = openRedriveWorld(options);
+  await redrives.world.destination('partner', settings);
+  for (let n = 1; n <= count; n += 1) await redrives.deadLetter(`e-${n}`);
+  return redrives;
+};
+
+/** The answer of a route that refuses. Throws where it has written, or asked the queue, all the same. */
+export const refusedBy = async (
+  { world, dead }: RedriveWorld,
+  ask: () => Promise<Answered>,
+): Promise<Pick<Answered, 'status' | 'body'>> => {
+  const [writes, asked] = [world.store.writes.length, dead.asked.length];
+  const { status, body } = await ask();
+  if (world.store.writes.length > writes)
+    throw new Error(`it has written: ${JSON.stringify(world.store.writes.at(-1))}`);
+  if (dead.asked.length > asked) throw new Error(`it has asked the queue: ${dead.asked.at(-1)}`);
+  return { status, body };
+};
+
 /** The message of a plan that is about this letter. */
 export const messageOf = ({ messages }: Pick<ShownOperation, 'messages'>, messageId: string): ShownMessage => {
   const found = messages.find((message) => message.messageId === messageId);

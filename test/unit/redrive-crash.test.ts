@@ -1,11 +1,13 @@
 /** A worker dies at any call of any turn; the run goes on with its message, and every message ends as if nothing had been. */
 import { describe, expect, it } from 'vitest';
+import { outgoingKey } from '../../functions/core/keys.ts';
 import { PortUnavailable } from '../../functions/ports.ts';
 import { type Mortal, mortal, pumpThrough, reshapedFor } from '../support/redrive-crash.ts';
 import { openRedriveWorld, type RedriveWorld, type ShownOperation } from '../support/redrive-world.ts';
+import { destinationId, eventId } from '../support/world.ts';
 import { answered } from '../support/world-ports.ts';
 
-const LETTERS = ['delivered', 'waiting-1', 'waiting-2', 'spent'] as const;
+const LETTERS = ['delivered', 'waiting-1', 'waiting-2', 'spent', 'turned-down'] as const;
 
 /** One letter of each sort that is acted on in a way of its own, and one that is left. */
 const deadLetterWorld = async (worker: Mortal): Promise<RedriveWorld> => {
@@ -16,6 +18,9 @@ const deadLetterWorld = async (worker: Mortal): Promise<RedriveWorld> => {
   await world.deliver('delivered', 'partner');
   world.sender.script(answered(500));
   await world.deliver('spent', 'partner');
+  // Held after its redrive: the same operation must not take it out of the quarantine again.
+  const key = outgoingKey(eventId('turned-down'), destinationId('partner'));
+  world.sender.always(async ({ headers }) => answered(headers['webhook-id'] === key ? 422 : 200));
   const event = { id: 'whole', payload: 1, destinations: ['partner'] };
   dead.add('m-whole', { kind: 'event', format: 1, event });
   dead.add('m-broken', { kind: 'deliver', format: 1, event: 7 });
@@ -47,7 +52,7 @@ const runThrough = async (
   worker: Mortal,
 ): Promise<Ran> => {
   const redrives = await make(worker);
-  const { operation } = await redrives.plan({ source });
+  const { operation } = await redrives.plan({ source, stopAbove: 1 });
   await redrives.run(operation);
   await pumpThrough(redrives.world, worker, 600_000);
   return { report: await redrives.show(operation), redrives, worker };
@@ -104,7 +109,7 @@ describe('a plan that is cut off', () => {
     const whole = await planOnce(undefined, 'before');
     const findings = (plan: ShownOperation) =>
       plan.messages.map(({ messageId, finding }) => `${messageId} ${finding}`).toSorted();
-    expect(whole.plan.messages).toHaveLength(7);
+    expect(whole.plan.messages).toHaveLength(8);
     for (const when of ['before', 'after'] as const) {
       for (let cutAt = 1; cutAt <= whole.asked; cutAt += 1) {
         const { first, plan } = await planOnce(cutAt, when);
@@ -117,5 +122,20 @@ describe('a plan that is cut off', () => {
         expect([201, 200, 503], told).toContain(first.status);
       }
     }
+  });
+
+  it('by nothing but its own twin is one plan: each letter once, and no more than its limit', async () => {
+    const redrives = openRedriveWorld({ leaseMs: 0 });
+    await redrives.world.destination('partner');
+    for (let n = 1; n <= 12; n += 1) await redrives.deadLetter(`e-${n}`);
+    const [one, other] = await Promise.all([
+      redrives.planAnswer({ limit: 10 }, 'plan-1'),
+      redrives.planAnswer({ limit: 10 }, 'plan-1'),
+    ]);
+    expect([one.status, other.status].every((status) => status < 300)).toBe(true);
+    const plan = await redrives.plan({ limit: 10 }, 'plan-1');
+    expect(plan.planned).toBeLessThanOrEqual(10);
+    expect(twiceIn(plan.messages.map(({ messageId }) => messageId ?? ''))).toEqual([]);
+    expect(plan.found).toEqual({ redrive: plan.planned });
   });
 });

@@ -6,16 +6,18 @@ import { POISON_PER_MINUTE_MAX } from '../../functions/core/limits.ts';
 import { TROUBLE_MS } from '../../functions/receiver/redrive.ts';
 import { GONE_AFTER_MS } from '../../functions/receiver/redrive-batch.ts';
 import { refused } from '../support/dead-letters.ts';
-import { messageOf, openRedriveWorld, type RedriveOptions, type RedriveWorld } from '../support/redrive-world.ts';
+import {
+  partnerWith as lettersWith,
+  messageOf,
+  openRedriveWorld,
+  type RedriveOptions,
+  type RedriveWorld,
+} from '../support/redrive-world.ts';
 import { deliverMessage, destinationId, eventId } from '../support/world.ts';
 import { answered } from '../support/world-ports.ts';
 
-const partnerWith = async (count: number, options: RedriveOptions = {}): Promise<RedriveWorld> => {
-  const redrives = openRedriveWorld(options);
-  await redrives.world.destination('partner', { acceptFromQueue: true });
-  for (let n = 1; n <= count; n += 1) await redrives.deadLetter(`e-${n}`);
-  return redrives;
-};
+const partnerWith = (count: number, options: RedriveOptions = {}): Promise<RedriveWorld> =>
+  lettersWith(count, { acceptFromQueue: true }, options);
 
 const whole = (id: string, payload: unknown = 1) => ({
   kind: 'event',
@@ -49,6 +51,41 @@ describe('a turn', () => {
     await redrives.world.push(turn(operation, 2));
     expect(redrives.dead.done).toHaveLength(20);
     held.answer(answered(200));
+  });
+
+  it('judges a batch by its own outcomes, however many turns it has waited for them', async () => {
+    const redrives = await partnerWith(25);
+    const operation = await started(redrives);
+    redrives.world.queue.loseAll();
+    await redrives.world.push(turn(operation, 1));
+    for (const number of [2, 3, 4]) await redrives.world.push(turn(operation, number));
+    redrives.world.sender.always(answered(500));
+    for (let n = 1; n <= 20; n += 1) await redrives.world.deliver(`e-${n}`, 'partner');
+    await redrives.world.push(turn(operation, 5));
+    expect(await redrives.show(operation)).toMatchObject({ state: 'stopped', progress: { failed: 20, waiting: 5 } });
+  });
+
+  it('judges a batch as a whole, also where its outcomes come turn by turn', async () => {
+    const redrives = await partnerWith(25);
+    const operation = await started(redrives, { stopAbove: 0.45 });
+    redrives.world.queue.loseAll();
+    await redrives.world.push(turn(operation, 1));
+    redrives.world.sender.always(answered(500));
+    for (let n = 1; n <= 10; n += 1) await redrives.world.deliver(`e-${n}`, 'partner');
+    await redrives.world.push(turn(operation, 2));
+    redrives.world.sender.always(answered(200));
+    for (let n = 11; n <= 20; n += 1) await redrives.world.deliver(`e-${n}`, 'partner');
+    await redrives.world.push(turn(operation, 3));
+    const report = await redrives.show(operation);
+    expect(report.stoppedBecause).toBe('10 of 20 first outcomes of a batch were failures');
+  });
+
+  it('does not stop a run that has nothing left to do: it is done, and its failures are in the report', async () => {
+    const redrives = await partnerWith(2);
+    redrives.world.sender.always(answered(500));
+    const report = await redrives.through({ stopAbove: 0 }, 20_000);
+    expect(report).toMatchObject({ state: 'done', progress: { failed: 2 } });
+    expect(report).not.toHaveProperty('stoppedBecause');
   });
 
   it('takes off what needs no sending without a wait', async () => {
@@ -239,6 +276,17 @@ describe('a letter that is gone when the run comes to it', () => {
     expect(await redrives.show(operation)).toMatchObject({ state: 'done', progress: { delivered: 1 } });
   });
 
+  it('is not called gone while the queue only wants fewer calls', async () => {
+    const redrives = await partnerWith(1);
+    const operation = await started(redrives);
+    redrives.dead.answer = (call) => (call === 'redrive' ? refused('throttled') : undefined);
+    await redrives.world.run(GONE_AFTER_MS * 2);
+    expect((await redrives.show(operation)).progress).toMatchObject({ gone: 0, waiting: 1 });
+    redrives.dead.answer = undefined;
+    await redrives.world.run(60_000);
+    expect(await redrives.show(operation)).toMatchObject({ state: 'done', progress: { delivered: 1, removed: 1 } });
+  });
+
   it('stops the run in the end where the queue cannot be asked, by name', async () => {
     const redrives = await partnerWith(1);
     const operation = await started(redrives);
@@ -248,6 +296,57 @@ describe('a letter that is gone when the run comes to it', () => {
     expect(report.state).toBe('stopped');
     expect(report.stoppedBecause).toBe('the queue cannot be asked: unauthorized: the key is wrong');
     expect(report.messages[0]).not.toHaveProperty('result');
+  });
+});
+
+describe('what is read for a plan', () => {
+  it('stands in it once, also where the queue gives out the same letters again and again', async () => {
+    const redrives = await partnerWith(3, { leaseMs: 0 });
+    const plan = await redrives.plan();
+    expect(plan.messages.map(({ messageId }) => messageId)).toEqual(['m-e-1', 'm-e-2', 'm-e-3']);
+  });
+
+  it('is not in it where the list of held deliveries is behind its rows', async () => {
+    const late = { item: 'delivery', event: eventId('e-1'), destination: destinationId('partner') } as const;
+    const redrives = await partnerWith(2, {
+      reshape: (ports) => ({ ...ports, pages: { ...ports.pages, list: async () => ({ refs: [late] }) } }),
+    });
+    expect(await redrives.plan({ source: 'quarantine' })).toMatchObject({ planned: 0, complete: true });
+  });
+
+  it('ends with its time, and says that there is more', async () => {
+    const redrives = await partnerWith(3, {
+      reshape: (ports) => ({
+        ...ports,
+        deadLetters: {
+          ...ports.deadLetters,
+          read: async () => {
+            await redrives.world.clock.advance(13_000);
+            return ports.deadLetters.read(1);
+          },
+        },
+      }),
+    });
+    const plan = await redrives.plan();
+    expect(plan).toMatchObject({ state: 'planned', planned: 2, complete: false, deadBefore: 3 });
+    expect(plan.incomplete).toContain('time');
+  });
+
+  it('is kept where the queue gives no answer any more in its middle', async () => {
+    const redrives = await partnerWith(3, {
+      reshape: (ports) => ({
+        ...ports,
+        deadLetters: { ...ports.deadLetters, read: () => ports.deadLetters.read(2) },
+      }),
+    });
+    let reads = 0;
+    redrives.dead.answer = (call) => {
+      reads += call === 'read' ? 1 : 0;
+      return reads > 1 ? refused('unavailable') : undefined;
+    };
+    const plan = await redrives.plan();
+    expect(plan).toMatchObject({ planned: 2, complete: false });
+    expect(plan.incomplete).toContain('no answer');
   });
 });
 

@@ -149,7 +149,7 @@ const onRun = async (
   const done = await command(world, { request, actor, reason: body.reason, operation });
   switch (done.kind) {
     case 'done':
-      return answerShown(context, world, operation, 200);
+      return answerShown(context, world, operation, 200, { decision: request });
     case 'refused':
       return problem(context, refusalOf(done.code, done.operation));
     case 'absent':
@@ -205,14 +205,21 @@ const limitOf = (text: string | undefined): number | undefined => {
 const onShow = async (context: Context<Signed>, world: Needs): Promise<Response> =>
   answerShown(context, world, operationIn(context), 200);
 
-const answerShown = async (context: Context, world: Needs, operation: string, status: 200 | 201): Promise<Response> => {
+const answerShown = async (
+  context: Context,
+  world: Needs,
+  operation: string,
+  status: 200 | 201,
+  more: { readonly decision?: string } = {},
+): Promise<Response> => {
   const window = windowOf(context);
   if (window.kind === 'bad') return problem(context, window.problem);
   const shown = await showRedrive(world, operation);
   if (shown.kind === 'absent') return problem(context, unknown(context));
   if (shown.kind === 'newer') return problem(context, newer);
   const nowMs = world.clock.nowMs();
-  return context.json(operationView(shown.operation, shown.progress, shown.messages, window.value, nowMs), status);
+  const view = operationView(shown.operation, shown.progress, shown.messages, window.value, nowMs);
+  return context.json({ ...view, ...more }, status);
 };
 
 const onList = async (context: Context<Signed>, world: Needs): Promise<Response> => {

@@ -22,6 +22,7 @@ import { killedOften } from './long/killed-often.ts';
 import { MortalWorld } from './mortal-world.ts';
 import { demoWorldOptions } from './options.ts';
 import { Stage } from './stage.ts';
+import { deadLetters, losingPublishes } from './stories/dead-letters.ts';
 import { timeoutNotRepeatSafe, timeoutRepeatSafe } from './stories/doubt.ts';
 import { submittedAgain, threePushesAtOnce } from './stories/duplicates.ts';
 import { closedForAll, failingFirstPublish, pauseHolds, publishFailed } from './stories/gates.ts';
@@ -31,6 +32,7 @@ import { alwaysFails, gone, retryAfter, thirdTime } from './stories/retries.ts';
 import type { Story } from './story.ts';
 import { tell } from './tell.ts';
 
+const STANDING_STILL_MS = 3_600_000;
 const TOKEN = 'demo-admin-token-0123456789';
 
 interface Wishes {
@@ -57,15 +59,28 @@ const wishes = (): Wishes => {
   return { all: values.all === true, only: values.only ?? '', broken: values.break, seed };
 };
 
+const FEW = { delivered: 3, overBudget: 2, lost: 3, events: 1, poison: 1, foreign: 1 };
+const MANY = { delivered: 100, overBudget: 50, lost: 320, events: 10, poison: 20, foreign: 0 };
+
 interface Rooms {
   readonly world: LocalWorld;
   readonly stage: Stage;
+  /** A world whose ticker stands still, and its stage. */
+  readonly still: LocalWorld;
+  readonly stillStage: Stage;
   readonly mortal: (name: string) => MortalWorld;
   /** A stage for a world that changes its address each time it comes back. */
   readonly mortalStage: () => Stage;
 }
 
-const shortStories = ({ world, stage, mortal, mortalStage }: Rooms): readonly (readonly [Story, Stage])[] => {
+const shortStories = ({
+  world,
+  stage,
+  still,
+  stillStage,
+  mortal,
+  mortalStage,
+}: Rooms): readonly (readonly [Story, Stage])[] => {
   const one = [
     threePushesAtOnce(world.queue),
     submittedAgain,
@@ -81,14 +96,19 @@ const shortStories = ({ world, stage, mortal, mortalStage }: Rooms): readonly (r
     closedForAll,
   ].map((story) => [story, stage] as const);
   const killed = mortalStage();
-  return [...one, ...killStories(mortal('kills')).map((story) => [story, killed] as const)];
+  const few = deadLetters('a plan and a run over a small dead-letter queue', FEW, () => still.queue);
+  return [...one, [few, stillStage], ...killStories(mortal('kills')).map((story) => [story, killed] as const)];
 };
 
 /** One after another: each of them wants the machine for itself. */
-const longStories = ({ stage, mortal, mortalStage }: Rooms, seed: number): readonly (readonly [Story, Stage])[] => [
+const longStories = (
+  { stage, still, stillStage, mortal, mortalStage }: Rooms,
+  seed: number,
+): readonly (readonly [Story, Stage])[] => [
   [killedOften(mortal('often'), seed), mortalStage()],
   [bigDrain, stage],
   [closing, stage],
+  [deadLetters('500 dead letters of all kinds', MANY, () => still.queue), stillStage],
 ];
 
 const run = async (): Promise<number> => {
@@ -103,10 +123,17 @@ const run = async (): Promise<number> => {
     dataDir: join(room, 'main'),
     reshape: (ports) => failingFirstPublish(breakage?.(ports) ?? ports),
   });
+  const still = await openWorld({
+    ...demoWorldOptions(TOKEN, silentTelemetry),
+    tickMs: STANDING_STILL_MS,
+    reshape: losingPublishes,
+  });
   const mortals: MortalWorld[] = [];
   const rooms: Rooms = {
     world,
     stage: new Stage(world.url, TOKEN, partner, partnerUrl),
+    still,
+    stillStage: new Stage(still.url, TOKEN, partner, partnerUrl),
     mortal: (name) => {
       const mortal = new MortalWorld(join(room, name), TOKEN);
       mortals.push(mortal);
@@ -132,6 +159,7 @@ const run = async (): Promise<number> => {
   } finally {
     await Promise.all(mortals.map((mortal) => mortal.end()));
     await world.close();
+    await still.close();
     await partner.close();
     await rm(room, { recursive: true, force: true });
   }

@@ -25,6 +25,7 @@ export interface DestinationSettings {
   readonly schedule?: readonly number[];
   readonly timeoutMs?: number;
   readonly ratePerSecond?: number;
+  readonly acceptFromQueue?: boolean;
 }
 
 const WAIT_MS_MAX = 45_000;

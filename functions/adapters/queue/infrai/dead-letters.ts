@@ -73,7 +73,8 @@ export const createInfraiDeadLetters = (
   };
   return {
     stats: async () => statsFrom(await ask(`the statistics of ${queue}`, statsRequest(queue))),
-    read: (limit) => readAll(ask, options.clock, { deadLetterQueue, limit, endsAtMs: endsAtMs() }),
+    read: (limit, leaseSec = READ_LEASE_SEC) =>
+      readAll(ask, options.clock, { deadLetterQueue, limit, leaseSec, endsAtMs: endsAtMs() }),
     redrive: async ({ messageId }) => {
       if (messageId.trim() === '') return NO_ID;
       return doneFrom(await ask(`the redrive of ${messageId}`, redriveRequest(queue, messageId)));
@@ -107,10 +108,10 @@ const statsRequest = (queue: string): CallRequest => ({
   answerBytesMax: ANSWER_BYTES_MAX,
 });
 
-const consumeRequest = (queue: string, count: number): CallRequest => ({
+const consumeRequest = (queue: string, count: number, leaseSec: number): CallRequest => ({
   method: 'POST',
   route: 'consume',
-  body: { queue, max_messages: count, visibility_timeout: READ_LEASE_SEC },
+  body: { queue, max_messages: count, visibility_timeout: leaseSec },
   answerBytesMax: BATCH_BYTES_MAX,
 });
 
@@ -171,6 +172,7 @@ const doneFrom = (asked: Asked): Done => {
 interface Reading {
   readonly deadLetterQueue: string;
   readonly limit: number;
+  readonly leaseSec: number;
   readonly endsAtMs: number;
 }
 
@@ -181,13 +183,13 @@ interface Reading {
 const readAll = async (
   ask: Ask,
   clock: Pick<Clock, 'nowMs'>,
-  { deadLetterQueue, limit, endsAtMs }: Reading,
+  { deadLetterQueue, limit, leaseSec, endsAtMs }: Reading,
 ): ReturnType<DeadLetters['read']> => {
   const letters = new Map<string, DeadLetter>();
   let bytes = 0;
   let unanswered = false;
   while (letters.size < limit && bytes < HELD_BYTES_MAX && (letters.size === 0 || clock.nowMs() < endsAtMs)) {
-    const request = consumeRequest(deadLetterQueue, Math.min(BATCH_MAX, limit - letters.size));
+    const request = consumeRequest(deadLetterQueue, Math.min(BATCH_MAX, limit - letters.size), leaseSec);
     const asked = await ask(`the reading of ${deadLetterQueue}`, request, endsAtMs);
     unanswered ||= asked.unanswered;
     const batch = batchFrom(asked);
@@ -201,14 +203,15 @@ const readAll = async (
     }
     if (letters.size === before) break;
   }
-  if (letters.size === 0 && unanswered) return LEASED_TO_NOBODY;
+  if (letters.size === 0 && unanswered) return leasedToNobody(leaseSec);
   return { kind: 'read', letters: [...letters.values()].slice(0, limit) };
 };
 
-const LEASED_TO_NOBODY = failed(
-  'in-doubt',
-  `no dead letters came, but a try before had no answer and may have leased some: read again in ${READ_LEASE_SEC} s`,
-);
+const leasedToNobody = (leaseSec: number): Failed =>
+  failed(
+    'in-doubt',
+    `no dead letters came, but a try before had no answer and may have leased some: read again in ${leaseSec} s`,
+  );
 
 const batchFrom = (asked: Asked): { readonly kind: 'batch'; readonly letters: readonly DeadLetter[] } | Failed => {
   if (asked.kind === 'failed') return failed(asked.code, asked.detail);
