@@ -2,13 +2,14 @@
  * What stands between a due delivery and its destination, judged from settings and gate as they were read together.
  *
  *            paused by a person                         --> park
- *            paused by the breaker, its time come       --> probe: one delivery may try
+ *            paused by the breaker, its time come,
+ *              and not closed                           --> probe: one delivery may try
  *   gate --  closed for over 15 minutes                 --> park
  *            closed for less                            --> wait for a slot behind the end
  *            open, but a rate or a number of places     --> open, with what has to be asked for first
  *            open                                       --> open
  */
-import type { Destination, Gate } from './items.ts';
+import type { Destination, Gate, Pause } from './items.ts';
 import {
   CLOSED_PARKS_MS,
   CROWDED_PLACES,
@@ -42,6 +43,8 @@ export type GateView =
       readonly reason: ParkReason;
       /** When it may open by itself; undefined: when a person says so. */
       readonly opensAtMs: number | undefined;
+      /** Paused by the breaker, and nothing else stands in the way: the one that has taken the probe may go. */
+      readonly probeOnly: boolean;
     }
   | { readonly kind: 'wait'; readonly config: Destination; readonly untilMs: number }
   | { readonly kind: 'no-destination' }
@@ -56,16 +59,27 @@ export const viewGate = (config: Read<Destination>, gate: Read<Gate>, nowMs: num
 };
 
 const viewOf = (config: Destination, gate: Gate | undefined, nowMs: number): GateView => {
-  if (gate?.pause) {
-    const { probeAtMs } = gate.pause;
-    if (probeAtMs !== undefined && probeAtMs <= nowMs) return { kind: 'probe', config };
-    return { kind: 'park', config, reason: 'paused', opensAtMs: probeAtMs };
-  }
   const untilMs = gate?.closedUntilMs ?? 0;
-  if (untilMs - nowMs > CLOSED_PARKS_MS) return { kind: 'park', config, reason: 'closed', opensAtMs: untilMs };
+  if (gate?.pause) return viewPaused(config, gate.pause, untilMs, nowMs);
+  if (untilMs - nowMs > CLOSED_PARKS_MS) return parkView(config, 'closed', untilMs, false);
   if (untilMs > nowMs) return { kind: 'wait', config, untilMs };
   return { kind: 'open', config, places: placesOf(config, gate, nowMs), failing: (gate?.failures?.count ?? 0) > 0 };
 };
+
+/** A closing holds for the probe too: the destination has said itself when it wants to hear of us again. */
+const viewPaused = (config: Destination, { probeAtMs }: Pause, closedUntilMs: number, nowMs: number): GateView => {
+  if (probeAtMs === undefined) return parkView(config, 'paused', undefined, false);
+  const isClosed = closedUntilMs > nowMs;
+  if (probeAtMs <= nowMs && !isClosed) return { kind: 'probe', config };
+  return parkView(config, 'paused', Math.max(probeAtMs, closedUntilMs), !isClosed);
+};
+
+const parkView = (
+  config: Destination,
+  reason: ParkReason,
+  opensAtMs: number | undefined,
+  probeOnly: boolean,
+): GateView => ({ kind: 'park', config, reason, opensAtMs, probeOnly });
 
 const placesOf = (config: Destination, gate: Gate | undefined, nowMs: number): number | undefined => {
   const crowded = (gate?.crowdedUntilMs ?? 0) > nowMs;

@@ -77,8 +77,10 @@ export interface SweepInput {
   /** The number of the tick: part of the key under which a sweep publishes. */
   readonly tick: number;
   readonly gate?: 'open' | 'closed';
-  /** For a parked row at an open gate: its slot, so that what was parked together does not go out together. */
-  readonly publishAtMs?: number;
+  /** For a parked row at a gate that opens: its slot, so that what was parked together does not go out together. */
+  readonly slotAtMs?: number;
+  /** For a parked row at a closed gate: when it may open by itself. */
+  readonly opensAtMs?: number;
 }
 
 /** The delivery cannot go on for a reason that lies outside it. */

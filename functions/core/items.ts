@@ -172,6 +172,8 @@ export interface Heartbeat {
   readonly holder: string;
   readonly leaseEndsAtMs: number;
   readonly passAtMs: number;
+  /** The tick that the numbers belong to: its pages and repeats add up. */
+  readonly tick?: number;
   readonly largestOverdueMs: number;
   readonly looked: number;
   readonly published: number;

@@ -93,6 +93,11 @@ export const SLOT_GOOD_MS = 4 * SECOND;
 export const RATE_BURST_MS = 1 * SECOND;
 /** A destination whose places are all taken is asked again after 1, 2, 4 ... 30 seconds. */
 export const PLACE_WAIT_MS_MAX = 30 * SECOND;
+/**
+ * A full destination is asked at most this often, however many deliveries wait for it: a thousand of them would come
+ * back together, wave after wave, and take all workers from the healthy ones.
+ */
+export const PLACE_ASK_STEP_MS = 100;
 
 /** The breaker opens at this many failures in a row, but only once they have lasted this long. */
 export const BREAKER_FAILURES = 20;
@@ -102,6 +107,8 @@ export const PROBE_EVERY_MS = 5 * MINUTE;
 /** After a time-out a destination gets only this many attempts at once, for this long. */
 export const CROWDED_PLACES = 5;
 export const CROWDED_MS = 10 * MINUTE;
+/** Parked deliveries that look again at the next probe, of each destination and pass; the others have their hour. */
+export const PROBE_KEEPERS = 20;
 /** While crowded, a further time-out moves its end only if that is worth a write. */
 export const CROWDED_STEP_MS = 1 * MINUTE;
 
@@ -147,6 +154,8 @@ export const SWAP_TRIES_MAX = 16;
 export const LEDGER_CONNECT_MS = 1 * SECOND;
 export const LEDGER_REQUEST_MS = 3 * SECOND;
 export const LEDGER_TRIES_MAX = 3;
+/** A gate is changed by all workers of a destination at once, and losing a change there is losing a count. */
+export const GATE_SWAP_TRIES_MAX = 64;
 /** How often a settle is written again while the ledger is out of reach, before recovery is left to the lease. */
 export const SETTLE_TRIES_MAX = 3;
 export const PUBLISH_MS = 2 * SECOND;

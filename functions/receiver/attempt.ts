@@ -8,7 +8,7 @@
  * Between the re-check and the socket there is no other await: whoever paused the destination before the re-check
  * began is obeyed.
  */
-import { type GateView, viewGate } from '../core/gate.ts';
+import { type GateView, slotStepMs, viewGate } from '../core/gate.ts';
 import type { Outcome, Withheld } from '../core/inputs.ts';
 import {
   ANSWER_BYTES_DRAINED_MAX,
@@ -68,7 +68,8 @@ const recheckAndSend = async (
   ]);
   const nowMs = world.clock.nowMs();
   const view = viewGate(destination.config, destination.gate, nowMs);
-  const obstacle = obstacleInRow(found, row, claimed.config.timeoutMs, nowMs) ?? obstacleInGate(view, claimed);
+  const obstacle =
+    obstacleInRow(found, row, claimed.config.timeoutMs, nowMs) ?? (await obstacleInGate(world, view, claimed));
   if (obstacle) return obstacle;
   if (nowMs - beganAtMs > RECHECK_FRESH_MS) return withheld('stale-recheck');
   // After a stall the platform could end this invocation in the middle of the request.
@@ -97,17 +98,23 @@ const obstacleInRow = (
   return mine.claim.leaseEndsAtMs - nowMs < timeoutMs ? withheld('short-lease') : undefined;
 };
 
-const obstacleInGate = (view: GateView, claimed: ClaimMade): AttemptMade | undefined => {
+const obstacleInGate = async (
+  world: Receiver,
+  view: GateView,
+  claimed: ClaimMade,
+): Promise<AttemptMade | undefined> => {
   switch (view.kind) {
     case 'open':
       // The claim stands on these settings; with others, another claim has to be made.
       return view.config.version === claimed.config.version ? undefined : withheld('settings-changed');
     case 'park':
       // The probe goes where nobody else may, unless a person has paused meanwhile: that pause has no probe.
-      if (claimed.probe && view.reason === 'paused' && view.opensAtMs !== undefined) return undefined;
+      if (claimed.probe && view.probeOnly) return undefined;
       return withheld(view.reason, parkPlan(view));
-    case 'wait':
-      return withheld('closed', { kind: 'defer', reason: 'closed', untilMs: view.untilMs });
+    case 'wait': {
+      const untilMs = await world.pace.take(claimed.row.destination, view.untilMs, slotStepMs(view.config));
+      return withheld('closed', { kind: 'defer', reason: 'closed', untilMs });
+    }
     case 'probe':
     case 'no-destination':
     case 'newer':

@@ -12,7 +12,7 @@ import { DRAIN_PAGE_ROWS } from '../core/limits.ts';
 import { type DrainMessage, drainBody } from '../core/message.ts';
 import type { Pending } from '../core/model.ts';
 import { LedgerCorrupt, type Ref } from '../ports.ts';
-import { publishDelivery } from '../steps/effects.ts';
+import { delaySecOf, publishDelivery } from '../steps/effects.ts';
 import { ack, type Verdict } from './answer.ts';
 import type { Receiver, Run } from './run.ts';
 
@@ -20,15 +20,17 @@ export const drain = async (world: Receiver, run: Run, message: DrainMessage): P
   const { destination } = message;
   const { config, gate } = await world.ledger.loadDestination(destination);
   const view = viewGate(config, gate, world.clock.nowMs());
-  // Closed again, or gone: what is parked stays, and whoever opens the gate next starts a drain of its own.
+  // The destination asks for a moment: the same page again behind it.
+  if (view.kind === 'wait') return enqueue(world, message, view.untilMs, view.untilMs);
+  // Paused again, closed for long, or gone: what is parked stays, and sweep or resume find it.
   if (view.kind !== 'open') return ack('waiting');
+  const stepMs = slotStepMs(view.config);
   const page = await world.pages.list({
     list: 'parked',
     destination,
-    limit: DRAIN_PAGE_ROWS,
+    limit: rowsAPage(world, stepMs),
     ...(message.cursor === undefined ? {} : { cursor: message.cursor }),
   });
-  const stepMs = slotStepMs(view.config);
   let sent = message.sent;
   for (const ref of page.refs) {
     const row = await parkedRow(world, ref);
@@ -39,15 +41,32 @@ export const drain = async (world: Receiver, run: Run, message: DrainMessage): P
   }
   world.telemetry.line('drain.page', { destination, run: run.id, page: message.page, rows: sent - message.sent });
   if (page.next === undefined) return ack('drained');
-  return enqueueNext(world, { ...message, page: message.page + 1, sent, cursor: page.next });
+  const next = { ...message, page: message.page + 1, sent, cursor: page.next };
+  // Not long before its first row is due: a page far ahead would need delays that the queue does not have.
+  return enqueue(world, next, message.fromMs + sent * stepMs - AHEAD_MS, undefined);
 };
 
+const AHEAD_MS = 30_000;
+
+/** No more than have their time within half of the queue's longest delay: a slow rate makes small pages. */
+const rowsAPage = (world: Receiver, stepMs: number): number =>
+  Math.max(1, Math.min(DRAIN_PAGE_ROWS, Math.floor(world.queue.limits.delayMsMax / 2 / stepMs)));
+
 /** The next page is enqueued before this one is acknowledged: if that fails, the queue repeats this page. */
-const enqueueNext = async (world: Receiver, next: DrainMessage): Promise<Verdict> => {
+const enqueue = async (
+  world: Receiver,
+  next: DrainMessage,
+  notBeforeMs: number,
+  again: number | undefined,
+): Promise<Verdict> => {
+  const delaySec = Math.min(
+    delaySecOf(notBeforeMs, world.clock.nowMs()),
+    Math.floor(world.queue.limits.delayMsMax / 1_000),
+  );
   const published = await world.queue.publish({
-    key: publishKeyOf('drain', next.destination, next.drain, next.page),
+    key: publishKeyOf('drain', next.destination, next.drain, next.page, ...(again === undefined ? [] : [again])),
     body: drainBody(next),
-    delaySec: 0,
+    delaySec,
   });
   if (published.kind === 'published') return ack('drained');
   world.telemetry.line('publish.failed', { destination: next.destination, code: published.code });

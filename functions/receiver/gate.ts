@@ -6,8 +6,8 @@ import { type GateView, inItsSlot, placeWaitMs, slotStepMs, viewGate } from '../
 import type { ClaimId, WriteId } from '../core/ids.ts';
 import type { Input, Rules } from '../core/inputs.ts';
 import type { Destination, Slot } from '../core/items.ts';
-import { leaseMsOf, RATE_BURST_MS, SKEW_MARGIN_MS } from '../core/limits.ts';
-import type { Delivery, WaitReason } from '../core/model.ts';
+import { DELAY_FLOOR_MS, leaseMsOf, PLACE_ASK_STEP_MS, PROBE_EVERY_MS, RATE_BURST_MS } from '../core/limits.ts';
+import type { Delivery, ParkReason, WaitReason } from '../core/model.ts';
 import { takeProbe } from '../steps/gate.ts';
 import { takePlace } from '../steps/places.ts';
 import { type Transition, transition } from '../steps/transition.ts';
@@ -42,9 +42,9 @@ export const passGate = async (world: Receiver, run: Run, row: Delivery): Promis
       return passOpen(world, run, row, view);
     case 'probe':
       if (await takeProbe(world, row.destination)) return passed(world, view.config, true);
-      return park(world, run, row, { ...view, kind: 'park', reason: 'paused', opensAtMs: undefined });
+      return park(world, run, row, view.config, 'paused', world.clock.nowMs() + PROBE_EVERY_MS);
     case 'park':
-      return park(world, run, row, view);
+      return park(world, run, row, view.config, view.reason, view.opensAtMs);
     case 'wait': {
       const slotMs = await world.pace.take(row.destination, view.untilMs, slotStepMs(view.config));
       return defer(world, run, row, view.config, 'closed', slotMs);
@@ -72,11 +72,17 @@ const passOpen = async (
   }
   if (places === undefined) return passed(world, config, false);
   const claimId = world.dice.id() as ClaimId;
-  const holdMs = leaseMsOf(config.timeoutMs) + SKEW_MARGIN_MS;
-  const place = await takePlace(world, row.destination, places, claimId, holdMs);
+  const place = await takePlace(world, row.destination, places, claimId, leaseMsOf(config.timeoutMs));
   if (place !== undefined) return { kind: 'passed', config, claimId, place, probe: false };
-  const untilMs = world.clock.nowMs() + placeWaitMs(row, world.dice.draw());
-  return defer(world, run, row, config, 'concurrency', untilMs);
+  world.telemetry.count('places-full');
+  return defer(world, run, row, config, 'concurrency', await nextAskMs(world, row));
+};
+
+/** Its own wait, and its turn among all that wait for the same destination. */
+const nextAskMs = async (world: Receiver, row: Delivery): Promise<number> => {
+  const nowMs = world.clock.nowMs();
+  const turnMs = await world.pace.take(row.destination, nowMs + DELAY_FLOOR_MS, PLACE_ASK_STEP_MS);
+  return Math.max(turnMs, nowMs + placeWaitMs(row, world.dice.draw()));
 };
 
 const passed = (world: Receiver, config: Destination, probe: boolean): Passed => ({
@@ -88,12 +94,19 @@ const passed = (world: Receiver, config: Destination, probe: boolean): Passed =>
 
 const recorded = (world: Receiver, run: Run) => ({ writeId: world.dice.id() as WriteId, cause: run.cause });
 
-const park = (world: Receiver, run: Run, row: Delivery, view: Extract<GateView, { kind: 'park' }>) =>
+const park = (
+  world: Receiver,
+  run: Run,
+  row: Delivery,
+  config: Destination,
+  reason: ParkReason,
+  opensAtMs: number | undefined,
+) =>
   answered(world, row, {
     kind: 'park',
-    reason: view.reason,
-    rules: rulesOf(view.config),
-    ...(view.opensAtMs === undefined ? {} : { opensAtMs: view.opensAtMs }),
+    reason,
+    rules: rulesOf(config),
+    ...(opensAtMs === undefined ? {} : { opensAtMs }),
     ...recorded(world, run),
   });
 

@@ -1,6 +1,8 @@
 /** The heartbeat of a sweep: its lease over a shard, and the record of what its last pass did and saw. */
+import type { DestinationId } from '../core/ids.ts';
 import type { Heartbeat, QueueSeen } from '../core/items.ts';
 import { SWEEP_LEASE_MS } from '../core/limits.ts';
+import type { Message } from '../core/message.ts';
 import type { Receiver, Run } from './run.ts';
 
 export interface Pass {
@@ -8,10 +10,26 @@ export interface Pass {
   published: number;
   moved: number;
   largestOverdueMs: number;
+  failed: number;
+  /** Parked rows met so far of each destination that may open by itself. */
+  readonly probed: Map<DestinationId, number>;
 }
 
+const NOTHING_DONE = { looked: 0, published: 0, moved: 0, largestOverdueMs: 0 } as const;
+
+const doneIn = ({ looked, published, moved, largestOverdueMs }: Heartbeat) => ({
+  looked,
+  published,
+  moved,
+  largestOverdueMs,
+});
+
 /** Undefined while another holder's lease is live. */
-export const takeShard = async (world: Receiver, run: Run, shard: number): Promise<Heartbeat | undefined> => {
+export const takeShard = async (
+  world: Receiver,
+  run: Run,
+  { shard, tick }: Pick<Extract<Message, { kind: 'sweep' }>, 'shard' | 'tick'>,
+): Promise<Heartbeat | undefined> => {
   const nowMs = world.clock.nowMs();
   const found = await world.ledger.load({ item: 'heartbeat', shard });
   if (found.kind === 'later') return undefined;
@@ -25,10 +43,9 @@ export const takeShard = async (world: Receiver, run: Run, shard: number): Promi
     // The lease of a dead pass ends before the next tick, however often this world ticks.
     leaseEndsAtMs: nowMs + Math.floor(Math.min(SWEEP_LEASE_MS, world.tickMs * 0.75)),
     passAtMs: before?.passAtMs ?? nowMs,
-    largestOverdueMs: before?.largestOverdueMs ?? 0,
-    looked: 0,
-    published: 0,
-    moved: 0,
+    // All pages of one tick are one pass, and a repeated message of it adds nothing that was not done.
+    ...(before?.tick === tick ? doneIn(before) : NOTHING_DONE),
+    tick,
     ...(before?.queue === undefined ? {} : { queue: before.queue }),
     carried: before?.carried ?? {},
   };
@@ -50,7 +67,10 @@ export const endPass = async (
   const nowMs = world.clock.nowMs();
   await world.ledger.replace<Heartbeat>(beat, {
     ...beat,
-    ...pass,
+    looked: beat.looked + pass.looked,
+    published: beat.published + pass.published,
+    moved: beat.moved + pass.moved,
+    largestOverdueMs: Math.max(beat.largestOverdueMs, pass.largestOverdueMs),
     version: beat.version + 1,
     leaseEndsAtMs: nowMs,
     passAtMs: nowMs,
@@ -58,7 +78,8 @@ export const endPass = async (
   });
   world.telemetry.count('sweep-passed');
   // A pass that found nothing is in the heartbeat; the log is for passes that did something.
-  if (pass.looked > 0) world.telemetry.line('sweep.passed', { shard: beat.shard, run: beat.holder, ...pass });
+  const { probed: _met, ...numbers } = pass;
+  if (pass.looked > 0) world.telemetry.line('sweep.passed', { shard: beat.shard, run: beat.holder, ...numbers });
   return asked;
 };
 

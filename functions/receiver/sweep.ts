@@ -13,11 +13,18 @@
 import { slotStepMs, viewGate } from '../core/gate.ts';
 import type { SweepInput } from '../core/inputs.ts';
 import { deliveryKeyText, publishKeyOf } from '../core/keys.ts';
-import { RESCUE_EVERY_TICKS, SWEEP_AT_ONCE, SWEEP_PAGE_MS, SWEEP_PAGE_ROWS } from '../core/limits.ts';
+import {
+  PROBE_EVERY_MS,
+  PROBE_KEEPERS,
+  RESCUE_EVERY_TICKS,
+  SWEEP_AT_ONCE,
+  SWEEP_PAGE_MS,
+  SWEEP_PAGE_ROWS,
+} from '../core/limits.ts';
 import { type Message, sweepBody } from '../core/message.ts';
-import type { Delivery, DeliveryRef } from '../core/model.ts';
+import type { DeliveryRef } from '../core/model.ts';
 import { phaseOf } from '../core/phase.ts';
-import { type Found, LedgerCorrupt } from '../ports.ts';
+import { LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { transition } from '../steps/transition.ts';
 import { ack, type Verdict } from './answer.ts';
 import { endPass, type Pass, takeShard } from './heartbeat.ts';
@@ -27,9 +34,9 @@ import type { Receiver, Run } from './run.ts';
 type SweepMessage = Extract<Message, { kind: 'sweep' }>;
 
 export const sweep = async (world: Receiver, run: Run, message: SweepMessage): Promise<Verdict> => {
-  const beat = await takeShard(world, run, message.shard);
+  const beat = await takeShard(world, run, message);
   if (beat === undefined) return ack('busy');
-  const pass: Pass = { looked: 0, published: 0, moved: 0, largestOverdueMs: 0 };
+  const pass: Pass = { looked: 0, published: 0, moved: 0, largestOverdueMs: 0, failed: 0, probed: new Map() };
   const endsAtMs = world.clock.nowMs() + Math.min(SWEEP_PAGE_MS, world.tickMs / 3);
   const more = await sweepPage(world, message, pass, endsAtMs);
   const queue = await endPass(world, beat, pass, message.page === 0 && message.shard === 0);
@@ -49,7 +56,7 @@ const sweepPage = async (world: Receiver, message: SweepMessage, pass: Pass, end
     for (let at = 0; at < rows.length; at += SWEEP_AT_ONCE) {
       if (isLate()) return true;
       const batch = rows.slice(at, at + SWEEP_AT_ONCE);
-      const moved = await Promise.all(batch.map((row) => lookAt(world, row, message.tick, pass)));
+      const moved = await Promise.all(batch.map((row) => lookSafely(world, row, message.tick, pass)));
       batch.forEach((row, index) => {
         if (!moved[index]) stuck.add(nameOf(row));
       });
@@ -57,6 +64,8 @@ const sweepPage = async (world: Receiver, message: SweepMessage, pass: Pass, end
     if (page.length < limit) return false;
   }
 };
+
+type Gated = Pick<SweepInput, 'gate' | 'slotAtMs' | 'opensAtMs'>;
 
 const nameOf = (ref: DeliveryRef): string => deliveryKeyText(ref.event, ref.destination);
 
@@ -69,6 +78,30 @@ const enqueueNext = async (world: Receiver, { shard, tick, page }: SweepMessage)
   });
 };
 
+/** One broken item, of the row or of its destination, must not hide all the others of the shard. */
+const lookSafely = async (
+  world: Receiver,
+  ref: DeliveryRef & { readonly lookAfterMs: number },
+  tick: number,
+  pass: Pass,
+): Promise<boolean> => {
+  try {
+    return await lookAt(world, ref, tick, pass);
+  } catch (error) {
+    if (!(error instanceof LedgerCorrupt) && !(error instanceof PortUnavailable)) throw error;
+    if (error instanceof LedgerCorrupt) world.telemetry.count('ledger-corrupt');
+    pass.failed += 1;
+    world.telemetry.line('sweep.row-failed', { ...nameFields(ref), detail: error.message });
+    // A ledger that is away fails for every row: the pass ends, and the next tick is the retry.
+    if (error instanceof PortUnavailable && pass.failed > PASS_FAILURES_MAX) throw error;
+    return false;
+  }
+};
+
+const PASS_FAILURES_MAX = 20;
+
+const nameFields = ({ event, destination }: DeliveryRef) => ({ event, destination });
+
 /** True if the row has moved out of the page. */
 const lookAt = async (
   world: Receiver,
@@ -77,14 +110,15 @@ const lookAt = async (
   pass: Pass,
 ): Promise<boolean> => {
   pass.looked += 1;
-  const found = await loadRow(world, ref);
+  const found = await world.ledger.load({ item: 'delivery', event: ref.event, destination: ref.destination });
+  if (found.kind === 'later') world.telemetry.count('row-of-later-format');
   if (found.kind !== 'found') return false;
   const row = found.item;
   if (row.status === 'pending' || row.status === 'claimed') {
     pass.largestOverdueMs = Math.max(pass.largestOverdueMs, world.clock.nowMs() - row.lookAfterMs);
   }
   const phase = phaseOf(row, world.clock.nowMs());
-  const input: SweepInput = { kind: 'sweep', tick, ...(phase === 'parked' ? await gateOf(world, ref) : {}) };
+  const input: SweepInput = { kind: 'sweep', tick, ...(phase === 'parked' ? await gateOf(world, ref, pass) : {}) };
   const result = await transition(world, row, input);
   if (result.kind !== 'applied') return false;
   pass.moved += 1;
@@ -92,33 +126,38 @@ const lookAt = async (
   return true;
 };
 
-const loadRow = async (world: Receiver, ref: DeliveryRef): Promise<Found<Delivery>> => {
-  try {
-    const found = await world.ledger.load({ item: 'delivery', event: ref.event, destination: ref.destination });
-    if (found.kind === 'later') world.telemetry.count('row-of-later-format');
-    return found;
-  } catch (error) {
-    if (!(error instanceof LedgerCorrupt)) throw error;
-    world.telemetry.count('ledger-corrupt');
-    world.telemetry.line('ledger.corrupt', { detail: error.message });
-    return { kind: 'absent' };
-  }
-};
-
-/** Parked rows are let go one slot after another, or the sweep itself would be the burst. */
-const gateOf = async (world: Receiver, ref: DeliveryRef): Promise<Pick<SweepInput, 'gate' | 'publishAtMs'>> => {
+/**
+ * What the gate says for a parked row. Rows that go get a slot each, or the sweep itself would be the burst. Of those
+ * that wait for a probe, one goes now and some look again at the next one; the others have their hour.
+ */
+const gateOf = async (world: Receiver, ref: DeliveryRef, pass: Pass): Promise<Gated> => {
   const { config, gate } = await world.ledger.loadDestination(ref.destination);
   const nowMs = world.clock.nowMs();
   const view = viewGate(config, gate, nowMs);
   switch (view.kind) {
     case 'open':
-      return { gate: 'open', publishAtMs: await world.pace.take(ref.destination, nowMs, slotStepMs(view.config)) };
-    // The receiver decides who is the probe, and ends by name what has lost its destination.
-    case 'probe':
+      // A probe of this very pass has opened it, and with it the drain that lets the others go.
+      if (pass.probed.has(ref.destination)) return { gate: 'closed', opensAtMs: nowMs + PROBE_EVERY_MS };
+      return { gate: 'open', slotAtMs: await world.pace.take(ref.destination, nowMs, slotStepMs(view.config)) };
+    case 'wait':
+      return { gate: 'open', slotAtMs: await world.pace.take(ref.destination, view.untilMs, slotStepMs(view.config)) };
+    case 'probe': {
+      const met = pass.probed.get(ref.destination) ?? 0;
+      pass.probed.set(ref.destination, met + 1);
+      if (met === 0) return { gate: 'open' };
+      return met < PROBE_KEEPERS ? { gate: 'closed', opensAtMs: nowMs + PROBE_EVERY_MS } : { gate: 'closed' };
+    }
+    case 'park': {
+      const met = pass.probed.get(ref.destination) ?? 0;
+      pass.probed.set(ref.destination, met + 1);
+      const keeps = view.reason === 'closed' || met < PROBE_KEEPERS;
+      return view.opensAtMs === undefined || !keeps
+        ? { gate: 'closed' }
+        : { gate: 'closed', opensAtMs: view.opensAtMs };
+    }
+    // The receiver ends by name what has lost its destination.
     case 'no-destination':
       return { gate: 'open' };
-    case 'park':
-    case 'wait':
     case 'newer':
       return { gate: 'closed' };
   }

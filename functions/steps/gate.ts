@@ -3,7 +3,7 @@ import { afterFailure, afterSuccess, closedUntil, paused, probeTaken } from '../
 import type { DestinationId } from '../core/ids.ts';
 import type { Outcome } from '../core/inputs.ts';
 import type { Gate } from '../core/items.ts';
-import { CLOSED_ALARM_MS, SWAP_TRIES_MAX } from '../core/limits.ts';
+import { CLOSED_ALARM_MS, GATE_SWAP_TRIES_MAX } from '../core/limits.ts';
 import { type Found, PortUnavailable, type World } from '../ports.ts';
 
 /** Gives the gate as it should be, or undefined where it already is. */
@@ -18,7 +18,7 @@ export const swapGate = async (
   change: Change,
 ): Promise<Gate | undefined> => {
   let found: Found<Gate> = await world.ledger.load({ item: 'gate', destination });
-  for (let tries = 0; tries < SWAP_TRIES_MAX; tries += 1) {
+  for (let tries = 0; tries < GATE_SWAP_TRIES_MAX; tries += 1) {
     // Newer code has written it, and knows more than this code about when it may open or close.
     if (found.kind === 'later') return undefined;
     const read = found.kind === 'found' ? found.item : openGate(destination);

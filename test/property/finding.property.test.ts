@@ -95,7 +95,7 @@ const caseOf = (shut: boolean) =>
       const now = changed ?? then;
       const config = destinationOf(now);
       const gate: GateView = shut
-        ? { kind: 'park', config, reason: 'paused', opensAtMs: undefined }
+        ? { kind: 'park', config, reason: 'paused', opensAtMs: undefined, probeOnly: false }
         : { kind: 'open', config, places: undefined, failing: false };
       return { scene, now, context: { nowMs: scene.nowMs, acceptSecondEffect: accepts, gate } };
     });

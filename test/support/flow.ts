@@ -69,6 +69,13 @@ const readKind = (body: string): { kind: string; event: string | undefined } => 
   return { kind: String(kind), event: typeof event === 'string' ? event : undefined };
 };
 
+interface Held {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly heap: DueHeap;
+  readonly messages: Map<string, { readonly message: Message; deliveries: number }>;
+  readonly dead: Message[];
+}
+
 /** `lateMs`: how long a message that is due waits before it is pushed. */
 export const pushQueue = (
   clock: Pick<Clock, 'nowMs'>,
@@ -76,11 +83,10 @@ export const pushQueue = (
   lateMs: number = 0,
 ): PushQueue => {
   const known = new Map<string, Message>();
-  const messages = new Map<string, { readonly message: Message; deliveries: number }>();
-  const heap = new DueHeap();
+  const held: Held = { clock, heap: new DueHeap(), messages: new Map(), dead: [] };
   const published: Message[] = [];
-  const dead: Message[] = [];
   let arm = (): void => {};
+  let repeated = 0;
 
   const publish = async (publication: Publication): Promise<Published> => {
     const { key, delaySec } = publication;
@@ -91,7 +97,7 @@ export const pushQueue = (
     const nowMs = clock.nowMs();
     const first = known.get(key);
     if (first !== undefined && nowMs - first.publishedAtMs < KEYS_KEPT_MS) {
-      counted.repeated += 1;
+      repeated += 1;
       return { kind: 'published', messageId: first.messageId };
     }
     const messageId = `m${published.length + 1}`;
@@ -100,69 +106,77 @@ export const pushQueue = (
     known.set(key, message);
     published.push(message);
     if (queue.loses(message)) return { kind: 'published', messageId };
-    messages.set(messageId, { message, deliveries: 0 });
-    heap.push(atMs, messageId);
+    held.messages.set(messageId, { message, deliveries: 0 });
+    held.heap.push(atMs, messageId);
     arm();
     return { kind: 'published', messageId };
   };
 
-  const attach: PushQueue['attach'] = (timers, workers, push) => {
-    let busy = 0;
-    let alarm: { readonly atMs: number; readonly callOff: () => void } | undefined;
-
-    const carry = async (messageId: string): Promise<void> => {
-      const entry = messages.get(messageId);
-      if (entry === undefined) return;
-      busy += 1;
-      entry.deliveries += 1;
-      const acknowledged = await push(entry.message);
-      busy -= 1;
-      if (acknowledged) messages.delete(messageId);
-      else if (entry.deliveries < DELIVERIES_MAX) heap.push(clock.nowMs() + AGAIN_MS, messageId);
-      else {
-        messages.delete(messageId);
-        dead.push(entry.message);
-      }
-      pump();
-    };
-
-    const pump = (): void => {
-      while (heap.first !== undefined && heap.first.atMs <= timers.nowMs() && busy < workers) {
-        const { id } = heap.first;
-        heap.shift();
-        void carry(id);
-      }
-      arm();
-    };
-
-    // Nothing is pushed but by the clock, so that a test can arrange things before it lets it run.
-    arm = () => {
-      const first = heap.first;
-      if (first === undefined || busy >= workers) return;
-      const atMs = Math.max(first.atMs, timers.nowMs());
-      if (alarm !== undefined && alarm.atMs > timers.nowMs() && alarm.atMs <= atMs) return;
-      alarm?.callOff();
-      alarm = { atMs, callOff: timers.after(atMs - timers.nowMs(), pump) };
-    };
-  };
-
-  const counted = { repeated: 0 };
   const queue: PushQueue = {
     limits,
     published,
-    dead,
+    dead: held.dead,
     get repeated() {
-      return counted.repeated;
+      return repeated;
     },
     get waiting() {
-      return messages.size;
+      return held.messages.size;
     },
     away: false,
     loses: () => false,
     publish,
-    attach,
+    attach: (timers, workers, push) => {
+      arm = pumping(held, timers, workers, push);
+    },
   };
   return queue;
+};
+
+/** Pushes what is due as workers are free. Gives what has to be called when something new waits. */
+const pumping = (
+  { clock, heap, messages, dead }: Held,
+  timers: VirtualClock,
+  workers: number,
+  push: (message: Message) => Promise<boolean>,
+): (() => void) => {
+  let busy = 0;
+  let alarm: { readonly atMs: number; readonly callOff: () => void } | undefined;
+
+  const carry = async (messageId: string): Promise<void> => {
+    const entry = messages.get(messageId);
+    if (entry === undefined) return;
+    busy += 1;
+    entry.deliveries += 1;
+    const acknowledged = await push(entry.message);
+    busy -= 1;
+    if (acknowledged) messages.delete(messageId);
+    else if (entry.deliveries < DELIVERIES_MAX) heap.push(clock.nowMs() + AGAIN_MS, messageId);
+    else {
+      messages.delete(messageId);
+      dead.push(entry.message);
+    }
+    pump();
+  };
+
+  const pump = (): void => {
+    while (heap.first !== undefined && heap.first.atMs <= timers.nowMs() && busy < workers) {
+      const { id } = heap.first;
+      heap.shift();
+      void carry(id);
+    }
+    arm();
+  };
+
+  // Nothing is pushed but by the clock, so that a test can arrange things before it lets it run.
+  const arm = (): void => {
+    const first = heap.first;
+    if (first === undefined || busy >= workers) return;
+    const atMs = Math.max(first.atMs, timers.nowMs());
+    if (alarm !== undefined && alarm.atMs > timers.nowMs() && alarm.atMs <= atMs) return;
+    alarm?.callOff();
+    alarm = { atMs, callOff: timers.after(atMs - timers.nowMs(), pump) };
+  };
+  return arm;
 };
 
 // ---- flow ---------------------------------------------------------------------------------------------------------

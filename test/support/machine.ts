@@ -234,7 +234,7 @@ export const inputOf = (scene: Scene, step: NumberedStep): Input | undefined => 
       return {
         ...{ kind: 'sweep', tick: step.number },
         ...(step.gate ? { gate: step.gate } : {}),
-        ...(step.slotInMs === undefined ? {} : { publishAtMs: scene.nowMs + step.slotInMs }),
+        ...(step.slotInMs === undefined ? {} : { slotAtMs: scene.nowMs + step.slotInMs }),
       };
     case 'refuse':
       return { kind: 'refuse', reason: step.reason, ...recorded };

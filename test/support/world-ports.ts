@@ -149,8 +149,9 @@ export const slotsInMemory = (): Pace => {
   const free = new Map<string, number>();
   return {
     take: async (destination, fromMs, stepMs) => {
-      const slot = Math.max(free.get(destination) ?? 0, fromMs);
-      free.set(destination, slot + stepMs);
+      const line = `${destination} ${stepMs}`;
+      const slot = Math.max(free.get(line) ?? 0, fromMs);
+      free.set(line, slot + stepMs);
       return slot;
     },
   };

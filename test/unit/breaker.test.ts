@@ -165,7 +165,7 @@ describe('a probe', () => {
   });
 
   // The view asks for the pause first, so a probe goes out while the destination itself has asked to be left alone.
-  it.fails('does not go through a closing: a destination that asked to be left alone until then is', () => {
+  it('does not go through a closing: a destination that asked to be left alone until then is', () => {
     const closedUntilMs = START_MS + HOUR_MS;
     const gate = { ...paused(START_MS), closedUntilMs, closedSinceMs: START_MS - MINUTE_MS };
     const view = viewGate({ kind: 'found', item: destinationOf() }, { kind: 'found', item: gate }, START_MS);

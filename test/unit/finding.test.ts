@@ -41,6 +41,7 @@ const parkAt = (config: Destination, reason: 'paused' | 'closed' = 'paused'): Ga
   config,
   reason,
   opensAtMs: undefined,
+  probeOnly: false,
 });
 
 const contextOf = (scene: Scene, over: Partial<Context> = {}): Context => ({

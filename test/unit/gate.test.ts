@@ -36,14 +36,20 @@ describe('a gate', () => {
   });
 
   it('parks what comes while a person has paused it, closed too or not, until a person says otherwise', () => {
-    const parked = { kind: 'park', config: CONFIG, reason: 'paused', opensAtMs: undefined };
+    const parked = { kind: 'park', config: CONFIG, reason: 'paused', opensAtMs: undefined, probeOnly: false };
     expect(seen(gateWith({ pause: PAUSE }))).toEqual(parked);
     expect(seen(gateWith({ pause: PAUSE, closedUntilMs: NOW_MS + 60_000 }))).toEqual(parked);
   });
 
   it('lets one try when the breaker has paused it and the time of its probe has come', () => {
     const probed = (probeAtMs: number) => seen(gateWith({ pause: { ...PAUSE, by: 'system', probeAtMs } }));
-    expect(probed(NOW_MS + 1)).toEqual({ kind: 'park', config: CONFIG, reason: 'paused', opensAtMs: NOW_MS + 1 });
+    expect(probed(NOW_MS + 1)).toEqual({
+      kind: 'park',
+      config: CONFIG,
+      reason: 'paused',
+      opensAtMs: NOW_MS + 1,
+      probeOnly: true,
+    });
     expect(probed(NOW_MS)).toEqual({ kind: 'probe', config: CONFIG });
     expect(probed(NOW_MS - MINUTE_MS)).toEqual({ kind: 'probe', config: CONFIG });
   });
@@ -57,7 +63,13 @@ describe('a gate', () => {
   it('lets wait up to fifteen minutes, and parks for longer until its end', () => {
     expect(seen(closedFor(CLOSED_PARKS_MS)).kind).toBe('wait');
     const opensAtMs = NOW_MS + CLOSED_PARKS_MS + 1;
-    expect(seen(closedFor(CLOSED_PARKS_MS + 1))).toEqual({ kind: 'park', config: CONFIG, reason: 'closed', opensAtMs });
+    expect(seen(closedFor(CLOSED_PARKS_MS + 1))).toEqual({
+      kind: 'park',
+      config: CONFIG,
+      reason: 'closed',
+      opensAtMs,
+      probeOnly: false,
+    });
   });
 
   it('leads nowhere where the destination does not exist or was deleted, paused or not', () => {

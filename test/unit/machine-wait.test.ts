@@ -240,7 +240,9 @@ describe('a sweep', () => {
     const parked = play([park(), wait(HOUR_MS)]);
     const slotted = play([{ do: 'sweep', gate: 'open', slotInMs: 7 * MINUTE_MS }], parked);
     expect(effectsOf(slotted)).toMatchObject([{ kind: 'publish', dueAtMs: slotted.nowMs + 7 * MINUTE_MS }]);
-    expect(waiting(slotted).lookAfterMs).toBe(slotted.nowMs + 7 * MINUTE_MS + SWEEP_STEP_MS);
+    expect(waiting(slotted)).toMatchObject({ deferral: { untilMs: slotted.nowMs + 7 * MINUTE_MS } });
+    expect(waiting(slotted).parking).toBeUndefined();
+    expect(waiting(slotted).lookAfterMs).toBe(slotted.nowMs + 7 * MINUTE_MS + slotted.row.graceMs);
     const past = play([{ do: 'sweep', gate: 'open', slotInMs: -MINUTE_MS }], parked);
     expect(effectsOf(past)).toMatchObject([{ dueAtMs: past.nowMs }]);
     const closed = play([{ do: 'sweep', gate: 'closed', slotInMs: MINUTE_MS }], parked);

@@ -1,7 +1,7 @@
 /** Whole events among the dead letters are taken in by the sweep; everything else there is left to a person. */
 import { describe, expect, it } from 'vitest';
-import { rescueEvents } from '../../functions/receiver/rescue.ts';
 import type { DeadLetter, DeadLetters } from '../../functions/ports.ts';
+import { rescueEvents } from '../../functions/receiver/rescue.ts';
 import { openTestWorld } from '../support/world.ts';
 
 const bodyOf = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));

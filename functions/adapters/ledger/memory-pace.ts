@@ -8,7 +8,7 @@ import { FORMAT_ATTRIBUTE, TABLE_KEY } from './schema.ts';
 export const createMemoryPace = (store: Pick<MemoryStore, 'peek' | 'poke'>): Pace => ({
   take: async (destination, fromMs, stepMs) => {
     const step = stepOf(fromMs, stepMs);
-    const { pk, sk } = paceKey(destination);
+    const { pk, sk } = paceKey(destination, step);
     const present = store.peek({ pk, sk });
     const next = present ? Number(present[NEXT_ATTRIBUTE]?.N) : fromMs;
     if (Number.isNaN(next) || Number(present?.[FORMAT_ATTRIBUTE]?.N ?? FORMAT) > FORMAT) {

@@ -29,9 +29,13 @@ export const PACE_ROUNDS_MAX = 8;
 
 export const NEXT_ATTRIBUTE = 'nextMs';
 
-export const paceKey = (destination: DestinationId): ItemKey => ({
+/**
+ * One line of slots for each step: a rate that was changed begins a line of its own, instead of waiting behind all the
+ * slots that the old one has handed out.
+ */
+export const paceKey = (destination: DestinationId, step: number): ItemKey => ({
   pk: destinationPartition(destination),
-  sk: PACE_SORT,
+  sk: `${PACE_SORT}#${step}`,
 });
 
 const MOVE = {
@@ -70,7 +74,7 @@ export const createDynamoPace = ({ client, table }: PaceOptions): Pace => {
   return {
     take: async (destination, fromMs, stepMs) => {
       const step = stepOf(fromMs, stepMs);
-      const key = { Key: paceKey(destination) };
+      const key = { Key: paceKey(destination, step) };
       const end = untilLate();
       for (let round = 0; round < PACE_ROUNDS_MAX; round += 1) {
         const values = { ':from': fromMs, ':format': FORMAT };
@@ -79,7 +83,7 @@ export const createDynamoPace = ({ client, table }: PaceOptions): Pace => {
         const behind = { ...values, ':behind': rounded(fromMs + step) };
         if (await updated({ ...key, ...START, ExpressionAttributeValues: behind }, end)) return fromMs;
       }
-      const { pk, sk } = paceKey(destination);
+      const { pk, sk } = paceKey(destination, step);
       throw new PortUnavailable(
         'ledger',
         `the item "${pk}" / "${sk}" gives no slot: it is broken, or of a format of newer code`,

@@ -7,6 +7,7 @@ import { type At, type Decision, type Effect, keep, type SweepInput } from '../i
 import { lookAfterParked, lookAfterSwept } from '../look-after.ts';
 import type { Claimed, Pending } from '../model.ts';
 import { claimableFromMs, lapsesAfterMs } from '../phase.ts';
+import { deferred } from './states.ts';
 
 const moved = <R extends Pending | Claimed>(row: R, lookAfterMs: number, published: boolean): R => ({
   ...row,
@@ -44,7 +45,8 @@ export const lookDue = (row: Pending, input: SweepInput, at: At): Decision => {
 };
 
 export const lookLive = (row: Claimed, _input: SweepInput, at: At): Decision => {
-  if (notYet(row, at)) return keep('not-due');
+  // At the last instant of a lease there is nothing to move: the next look finds it lapsed.
+  if (notYet(row, at) || at.nowMs >= lapsesAfterMs(row)) return keep('not-due');
   return look(moved(row, lapsesAfterMs(row), false), []);
 };
 
@@ -55,7 +57,11 @@ export const lookLapsed = (row: Claimed, input: SweepInput, at: At): Decision =>
 
 export const lookParked = (row: Pending, input: SweepInput, at: At): Decision => {
   if (notYet(row, at)) return keep('not-due');
-  if (input.gate !== 'open') return look(moved(row, lookAfterParked(at.nowMs, undefined), false), []);
-  const slotMs = Math.max(input.publishAtMs ?? at.nowMs, at.nowMs);
-  return look(moved(row, lookAfterSwept(row.sweeps, slotMs), true), [publishNow(row, input, slotMs)]);
+  if (input.gate !== 'open') return look(moved(row, lookAfterParked(at.nowMs, input.opensAtMs), false), []);
+  if (input.slotAtMs === undefined) {
+    return look(moved(row, lookAfterSwept(row.sweeps, at.nowMs), true), [publishNow(row, input, at.nowMs)]);
+  }
+  const untilMs = Math.max(input.slotAtMs, at.nowMs);
+  const next = deferred({ ...row, version: row.version + 1 }, { untilMs, reason: 'closed' }, at.nowMs);
+  return look(next, [publishNow(row, input, untilMs)]);
 };

@@ -92,12 +92,11 @@ export const claimed = (life: Life, claim: Claim, lookAfterMs: number): Claimed 
   lookAfterMs,
 });
 
-export const delivered = (life: Life, endedAtMs: number, by: Delivered['by']): Delivered => ({
-  ...life,
-  status: 'delivered',
-  endedAtMs,
-  by,
-});
+/** What the last failure had said is not what stands now. */
+export const delivered = (life: Life, endedAtMs: number, by: Delivered['by']): Delivered => {
+  const { latestExcerpt: _past, ...rest } = life;
+  return { ...rest, status: 'delivered', endedAtMs, by };
+};
 
 export const cancelled = (life: Life, endedAtMs: number, reason: CancelReason): Cancelled => ({
   ...life,

@@ -11,6 +11,7 @@ const heartbeatSchema = z.strictObject({
   who: z.string(),
   leaMs: instantMs,
   pasMs: instantMs,
+  tick: z.optional(count),
   overMs: count,
   looked: count,
   pub: count,
@@ -22,13 +23,14 @@ export const heartbeatCodec: Codec<'heartbeat'> = {
   names: new Set(Object.keys(heartbeatSchema.shape)),
   encode: ({ item: _item, shard: _shard, carried: _carried, ...fields }) => {
     const { version, holder, leaseEndsAtMs, passAtMs, largestOverdueMs, looked, published, moved, ...others } = fields;
-    const { queue, ...rest } = others;
+    const { queue, tick, ...rest } = others;
     rest satisfies Record<string, never>;
     return checked(heartbeatSchema, {
       v: version,
       who: holder,
       leaMs: leaseEndsAtMs,
       pasMs: passAtMs,
+      tick,
       overMs: largestOverdueMs,
       looked,
       pub: published,
@@ -45,6 +47,7 @@ export const heartbeatCodec: Codec<'heartbeat'> = {
       holder: raw.who,
       leaseEndsAtMs: raw.leaMs,
       passAtMs: raw.pasMs,
+      ...given('tick', raw.tick),
       largestOverdueMs: raw.overMs,
       looked: raw.looked,
       published: raw.pub,
