@@ -9,6 +9,7 @@ export default defineConfig({
     exclude: ['test/tidy/fixtures/**'],
     testTimeout: 300_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // One after another: some measure time, and the others take both cores by themselves.
+    fileParallelism: false,
   },
 });

@@ -21,6 +21,10 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   INGRESS: ['C096', 'C097', 'C098', 'C099', 'C103', 'C104', 'C106'],
   DDB: ['C054', 'C055', 'C056', 'C057', 'C060', 'C061', 'C063', 'C064', 'C068', 'C171'],
   TIME: ['C005', 'C077', 'C152'],
+  QUEUE: ['C029', 'C047', 'C109', 'C147', 'C159', 'C172', 'C178', 'C179', 'C183'],
+  BOUND: ['C018', 'C019', 'C025', 'C026', 'C028', 'C124', 'C125', 'C128', 'C130', 'C131', 'C156'],
+  RECON: ['C024', 'C037', 'C039', 'C048', 'C049', 'C116', 'C117', 'C138', 'C150'],
+  AUDIT: ['C027', 'C145', 'C176', 'C177'],
 };
 
 const RUNNERS = new Set(['describe', 'it', 'test']);
@@ -51,9 +55,9 @@ describe('the collected failures of others', () => {
     expect(missingFrom(project, ids)).toEqual([]);
   });
 
-  it('count 72, no id twice', () => {
+  it('count 105, no id twice', () => {
     const ids = Object.values(CASES).flat();
-    expect([ids.length, new Set(ids).size]).toEqual([72, 72]);
+    expect([ids.length, new Set(ids).size]).toEqual([105, 105]);
   });
 });
 
