@@ -100,13 +100,21 @@ export interface Ledger {
  */
 export interface Pace {
   /** Takes the next free slot at or after `fromMs`; the one behind it is free `stepMs` later. */
-  take(destination: DestinationId, fromMs: number, stepMs: number): Promise<number>;
+  take(destination: DestinationId, line: PaceLine, fromMs: number, stepMs: number): Promise<number>;
 }
 
+/**
+ * What the slots are for. Lines do not know of each other: who waits behind a closing must not hold up what comes when
+ * it was lifted, nor who asks for a place.
+ */
+export type PaceLine = 'rate' | 'places' | 'parked' | `closed-${number}`;
+
 /** What an index answers. Eventually consistent and possibly wrong: the row decides, always. */
+export type DueRow = DeliveryRef & { readonly lookAfterMs: number };
+
 export interface Pages {
-  /** Rows of one shard whose look-after time has come, oldest first. */
-  due(shard: number, untilMs: number, limit: number): Promise<readonly (DeliveryRef & { lookAfterMs: number })[]>;
+  /** Rows of one shard whose look-after time has come, oldest first, behind `after`. Fewer than `limit` is no end. */
+  due(shard: number, untilMs: number, limit: number, after?: DueRow): Promise<readonly DueRow[]>;
   list(query: ListQuery): Promise<Page>;
   /** How many rows a list has, counted no further than `cap`. */
   count(query: CountQuery, cap: number): Promise<number>;

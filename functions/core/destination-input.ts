@@ -64,7 +64,9 @@ const HOUR_MS = 3_600_000;
 const bad = (field: string, reason: string): DestinationResult => ({ kind: 'bad', field, reason });
 
 export const readDestination = (id: DestinationId, body: unknown, policy: TargetPolicy): DestinationResult => {
-  const parsed = destinationBody.safeParse(body);
+  // The schema's record drops this name without a word.
+  if (hasProtoHeader(body)) return bad('headers.__proto__', 'is refused: not a header name');
+  const parsed = destinationBody.safeParse(body, { reportInput: true });
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     return bad(fieldOf(issue), reasonOf(issue));
@@ -111,6 +113,12 @@ export const readDestination = (id: DestinationId, body: unknown, policy: Target
   };
 };
 
+const hasProtoHeader = (body: unknown): boolean => {
+  if (typeof body !== 'object' || body === null || !('headers' in body)) return false;
+  const { headers } = body;
+  return typeof headers === 'object' && headers !== null && Object.hasOwn(headers, '__proto__');
+};
+
 const fieldOf = (issue: z.core.$ZodIssue | undefined): string => {
   if (issue?.code === 'unrecognized_keys') return issue.keys[0] ?? '';
   return (issue?.path ?? []).reduce<string>(
@@ -127,6 +135,7 @@ const reasonOf = (issue: z.core.$ZodIssue | undefined): string => {
     case 'unrecognized_keys':
       return 'is not a setting of a destination';
     case 'invalid_type':
+      if (issue.input === undefined) return 'is missing';
       return `must be ${issue.expected === 'boolean' ? 'true or false' : `of type ${issue.expected}`}`;
     case 'too_small':
       return issue.origin === 'string' ? 'must not be empty' : `must be at least ${issue.minimum}`;

@@ -91,9 +91,9 @@ const placesOf = (config: Destination, gate: Gate | undefined, nowMs: number): n
 export const slotStepMs = (config: Pick<Destination, 'ratePerSecond'>): number =>
   1_000 / (config.ratePerSecond ?? DRAIN_PER_SECOND_DEFAULT);
 
-/** Whether the row comes in the slot that it was given: a slot is asked for once, and kept. */
+/** Whether the row comes in the slot of the rate that it was given: a slot is asked for once, and kept. */
 export const inItsSlot = (row: Delivery, nowMs: number): boolean => {
-  if (row.status !== 'pending' || row.deferral === undefined || row.deferral.reason === 'concurrency') return false;
+  if (row.status !== 'pending' || row.deferral?.reason !== 'rate') return false;
   return nowMs >= row.deferral.untilMs && nowMs <= row.deferral.untilMs + SLOT_GOOD_MS;
 };
 

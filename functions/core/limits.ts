@@ -58,6 +58,11 @@ export const HORIZON_MS = 7 * DAY;
 /** An event may wish to be delivered this far ahead. */
 export const AHEAD_MS_MAX = 400 * DAY;
 export const KEY_LIFE_HOURS_DEFAULT = 24;
+/**
+ * No attempt that rests on the key begins so shortly before its end: re-check, connection and the other clock take their
+ * time, and the request must not arrive behind it.
+ */
+export const KEY_END_MARGIN_MS = 15 * SECOND;
 
 export const ATTEMPTS_MAX = 50;
 export const REDRIVES_MAX = 5;
@@ -189,6 +194,10 @@ export interface Relation {
 }
 
 export const relations = (): readonly Relation[] => [
+  {
+    says: 'what can lie between a claim and the arrival of its request fits the margin at the end of a key',
+    holds: RECHECK_FRESH_MS + CONNECT_MS + LEDGER_REQUEST_MS + SKEW_MARGIN_MS < KEY_END_MARGIN_MS,
+  },
   {
     says: 'the connect time lies inside the shortest deadline of a whole request plus its lease',
     holds: CONNECT_MS < leaseMsOf(TIMEOUT_MS_MIN),

@@ -75,8 +75,11 @@ export const closesDestination = (answer: Answer): boolean =>
 type StatusClass = { readonly class: OutcomeClass; readonly detail: string };
 
 const TRY_LATER: readonly number[] = [408, 423, 425, 429];
-/** A gateway's own answers: it may have passed the request on before it gave up. */
-const FROM_A_GATEWAY: readonly number[] = [502, 504];
+/**
+ * A gateway's own answers: it may have passed the request on before it gave up. Beside the two of RFC 9110 those that
+ * content networks and proxies use for the same: 520 and 527 the origin broke off, 524, 598 and 599 it did not answer.
+ */
+const FROM_A_GATEWAY: readonly number[] = [502, 504, 520, 524, 527, 598, 599];
 
 const classOfStatus = (answer: Extract<Answer, { kind: 'answered' }>, rules: AnswerRules): StatusClass => {
   const { status } = answer;

@@ -46,11 +46,15 @@ export const createIntakeApp = (world: Effects): Hono<Signed> => {
   return app;
 };
 
+/** Of the time of one request, however many events it brings. */
+const PUBLISH_SHARE_MS = 10_000;
+
 const sourceOf = (world: Effects, context: Context<Signed>): Source => {
   const traceparent = readTraceparent(context.req.header('traceparent'));
   return {
     kind: 'api',
     cause: causeOf('api', world.dice.id()),
+    publishUntilMs: world.clock.nowMs() + PUBLISH_SHARE_MS,
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 };

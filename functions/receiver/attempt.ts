@@ -9,7 +9,9 @@
  * began is obeyed.
  */
 import { type GateView, slotStepMs, viewGate } from '../core/gate.ts';
+import { WEBHOOK_SIGNATURE } from '../core/headers.ts';
 import type { Outcome, Withheld } from '../core/inputs.ts';
+import type { Destination } from '../core/items.ts';
 import {
   ANSWER_BYTES_DRAINED_MAX,
   CONNECT_MS,
@@ -74,16 +76,18 @@ const recheckAndSend = async (
   if (nowMs - beganAtMs > RECHECK_FRESH_MS) return withheld('stale-recheck');
   // After a stall the platform could end this invocation in the middle of the request.
   if (run.remainingMs() < claimed.config.timeoutMs + LEDGER_REQUEST_MS) return withheld('no-time');
+  const headers = prepared.headersAt(nowMs);
   const answer = await world.sender.send({
     url: claimed.config.url,
-    headers: prepared.headersAt(nowMs),
+    headers,
     body: claimed.event.payload,
     deadlineMs: claimed.config.timeoutMs,
     connectMs: Math.min(CONNECT_MS, claimed.config.timeoutMs),
     excerptBytes: Math.min(EXCERPT_BYTES_MAX, ANSWER_BYTES_DRAINED_MAX),
   });
   const sawFailures = claimed.probe || (view.kind === 'open' && view.failing);
-  return { outcome: outcomeOf(answer, claimed, world.clock.nowMs()), sawFailures };
+  const outcome = outcomeOf(answer, claimed, world.clock.nowMs());
+  return { outcome: withoutSecrets(outcome, claimed.config, headers), sawFailures };
 };
 
 const obstacleInRow = (
@@ -112,7 +116,12 @@ const obstacleInGate = async (
       if (claimed.probe && view.probeOnly) return undefined;
       return withheld(view.reason, parkPlan(view));
     case 'wait': {
-      const untilMs = await world.pace.take(claimed.row.destination, view.untilMs, slotStepMs(view.config));
+      const untilMs = await world.pace.take(
+        claimed.row.destination,
+        `closed-${view.untilMs}`,
+        view.untilMs,
+        slotStepMs(view.config),
+      );
       return withheld('closed', { kind: 'defer', reason: 'closed', untilMs });
     }
     case 'probe':
@@ -147,6 +156,19 @@ const outcomeOf = (answer: Answer, claimed: ClaimMade, nowMs: number): Outcome =
     ...(asked.kind === 'after' ? { retryAfterMs: asked.ms } : {}),
     ...(excerptOf(answer, classified.class === 'delivered') ?? {}),
   };
+};
+
+const SECRET_CHARS_MIN = 6;
+
+/** A page for debugging may repeat our own request: credentials and signatures are not kept for everybody to see. */
+const withoutSecrets = (outcome: Outcome, config: Destination, sent: Readonly<Record<string, string>>): Outcome => {
+  if (outcome.excerpt === undefined) return outcome;
+  const values = [...Object.values(config.headers), ...(sent[WEBHOOK_SIGNATURE] ?? '').split(' ')];
+  const secrets = values
+    .flatMap((value) => [value, ...value.split(' ')])
+    .filter((text) => text.length >= SECRET_CHARS_MIN);
+  const excerpt = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), outcome.excerpt);
+  return { ...outcome, excerpt };
 };
 
 /** Of a success nothing is kept; a blocked address must not show what stood behind it. */

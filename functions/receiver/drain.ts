@@ -31,22 +31,35 @@ export const drain = async (world: Receiver, run: Run, message: DrainMessage): P
     limit: rowsAPage(world, stepMs),
     ...(message.cursor === undefined ? {} : { cursor: message.cursor }),
   });
+  // A page that comes late, behind a closing say, begins now: due times in the past would all be due at once.
+  const nowMs = world.clock.nowMs();
+  const fromMs = message.fromMs + Math.max(0, nowMs - (message.fromMs + message.sent * stepMs));
   let sent = message.sent;
   for (const ref of page.refs) {
     const row = await parkedRow(world, ref);
     if (row === undefined) continue;
-    const dueAtMs = Math.ceil(message.fromMs + sent * stepMs);
-    await publishDelivery(world, row, { kind: 'publish', version: row.version, tick: message.drain, dueAtMs });
+    const dueAtMs = Math.ceil(fromMs + sent * stepMs);
+    const published = await publishDelivery(world, row, {
+      kind: 'publish',
+      version: row.version,
+      tick: message.drain,
+      dueAtMs,
+    });
+    // The queue repeats this page; what it has published already it publishes under the same keys.
+    if (!published || world.clock.nowMs() - nowMs > PAGE_MS_MAX) {
+      return { kind: 'later', code: 'queue-unavailable', detail: 'the queue does not take the messages of this drain' };
+    }
     sent += 1;
   }
   world.telemetry.line('drain.page', { destination, run: run.id, page: message.page, rows: sent - message.sent });
   if (page.next === undefined) return ack('drained');
-  const next = { ...message, page: message.page + 1, sent, cursor: page.next };
+  const next = { ...message, page: message.page + 1, fromMs: Math.ceil(fromMs), sent, cursor: page.next };
   // Not long before its first row is due: a page far ahead would need delays that the queue does not have.
-  return enqueue(world, next, message.fromMs + sent * stepMs - AHEAD_MS, undefined);
+  return enqueue(world, next, fromMs + sent * stepMs - AHEAD_MS, undefined);
 };
 
 const AHEAD_MS = 30_000;
+const PAGE_MS_MAX = 20_000;
 
 /** No more than have their time within half of the queue's longest delay: a slow rate makes small pages. */
 const rowsAPage = (world: Receiver, stepMs: number): number =>

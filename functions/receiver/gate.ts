@@ -46,7 +46,12 @@ export const passGate = async (world: Receiver, run: Run, row: Delivery): Promis
     case 'park':
       return park(world, run, row, view.config, view.reason, view.opensAtMs);
     case 'wait': {
-      const slotMs = await world.pace.take(row.destination, view.untilMs, slotStepMs(view.config));
+      const slotMs = await world.pace.take(
+        row.destination,
+        `closed-${view.untilMs}`,
+        view.untilMs,
+        slotStepMs(view.config),
+      );
       return defer(world, run, row, view.config, 'closed', slotMs);
     }
     case 'newer':
@@ -67,7 +72,7 @@ const passOpen = async (
   const { config, places } = view;
   if (config.ratePerSecond !== undefined && !inItsSlot(row, world.clock.nowMs())) {
     const nowMs = world.clock.nowMs();
-    const slotMs = await world.pace.take(row.destination, nowMs, slotStepMs(config));
+    const slotMs = await world.pace.take(row.destination, 'rate', nowMs, slotStepMs(config));
     if (slotMs > nowMs + RATE_BURST_MS) return defer(world, run, row, config, 'rate', slotMs);
   }
   if (places === undefined) return passed(world, config, false);
@@ -81,7 +86,7 @@ const passOpen = async (
 /** Its own wait, and its turn among all that wait for the same destination. */
 const nextAskMs = async (world: Receiver, row: Delivery): Promise<number> => {
   const nowMs = world.clock.nowMs();
-  const turnMs = await world.pace.take(row.destination, nowMs + DELAY_FLOOR_MS, PLACE_ASK_STEP_MS);
+  const turnMs = await world.pace.take(row.destination, 'places', nowMs + DELAY_FLOOR_MS, PLACE_ASK_STEP_MS);
   return Math.max(turnMs, nowMs + placeWaitMs(row, world.dice.draw()));
 };
 

@@ -24,17 +24,21 @@ const doneIn = ({ looked, published, moved, largestOverdueMs }: Heartbeat) => ({
   largestOverdueMs,
 });
 
-/** Undefined while another holder's lease is live. */
+/** `busy` while another holder's lease is live; `unleased` where the record is not ours to write. */
 export const takeShard = async (
   world: Receiver,
   run: Run,
   { shard, tick }: Pick<Extract<Message, { kind: 'sweep' }>, 'shard' | 'tick'>,
-): Promise<Heartbeat | undefined> => {
+): Promise<Heartbeat | 'busy' | 'unleased'> => {
   const nowMs = world.clock.nowMs();
   const found = await world.ledger.load({ item: 'heartbeat', shard });
-  if (found.kind === 'later') return undefined;
+  if (found.kind === 'later') {
+    // Newer code has kept the record, and is perhaps gone again. Two chains at once do no harm; none at all would.
+    world.telemetry.count('row-of-later-format');
+    return 'unleased';
+  }
   const before = found.kind === 'found' ? found.item : undefined;
-  if (before !== undefined && before.leaseEndsAtMs > nowMs) return undefined;
+  if (before !== undefined && before.leaseEndsAtMs > nowMs) return 'busy';
   const next: Heartbeat = {
     item: 'heartbeat',
     version: (before?.version ?? 0) + 1,
@@ -52,7 +56,7 @@ export const takeShard = async (
   const written = before
     ? await world.ledger.replace<Heartbeat>(before, next)
     : await world.ledger.create<Heartbeat>(next);
-  return written.kind === 'written' ? next : undefined;
+  return written.kind === 'written' ? next : 'busy';
 };
 
 /** Gives what the queue said of itself, where this pass has asked. */

@@ -51,7 +51,7 @@ export const receive = async (world: Receiver, push: PushRequest): Promise<Verdi
     if (!(error instanceof PortUnavailable)) throw error;
     world.telemetry.count('ledger-unavailable');
     world.telemetry.line('push.later', { run: push.runId, port: error.port, detail: error.message });
-    return later('ledger-unavailable', error.message);
+    return later('ledger-unavailable', `the ${error.port} is out of reach at the moment`);
   }
 };
 

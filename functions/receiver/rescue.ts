@@ -6,14 +6,24 @@
 import { causeOf } from '../core/journal.ts';
 import { RESCUE_LEASE_SEC, RESCUE_LETTERS } from '../core/limits.ts';
 import { readMessage } from '../core/message.ts';
-import type { DeadLetter } from '../ports.ts';
+import { type DeadLetter, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { accept } from '../steps/accept.ts';
 import type { Receiver } from './run.ts';
 
 export const rescueEvents = async (world: Receiver): Promise<void> => {
   const read = await world.deadLetters.read(RESCUE_LETTERS, RESCUE_LEASE_SEC);
   if (read.kind === 'failed') return;
-  for (const letter of read.letters) await rescue(world, letter);
+  for (const letter of read.letters) await rescueSafely(world, letter);
+};
+
+/** One letter whose destination cannot be read must not keep the others. */
+const rescueSafely = async (world: Receiver, letter: DeadLetter): Promise<void> => {
+  try {
+    await rescue(world, letter);
+  } catch (error) {
+    if (!(error instanceof PortUnavailable) && !(error instanceof LedgerCorrupt)) throw error;
+    world.telemetry.line('event.not-rescued', { messageId: letter.messageId, detail: error.message });
+  }
 };
 
 const rescue = async (world: Receiver, letter: DeadLetter): Promise<void> => {

@@ -6,13 +6,14 @@
  *              +-- lease of the shard's heartbeat: one chain at a time; a dead one's ends before the next tick
  *
  * The index only says where to look: every row is loaded, and the machine decides from the row. A sweep sends nothing
- * and changes no outcome; it publishes and puts off the next look. Rows that were handled have moved out of the page,
- * so there is no cursor. Those that stay (broken, of a later format, met through an old entry) stand at its head: the page
- * grows by their number, so that they never hide the rest.
+ * and changes no outcome; it publishes and puts off the next look. A pass goes through the late rows once, in their
+ * order: those that were handled have a later time by then, and those that cannot be (broken, of a later format, met
+ * through an old entry) are left behind, so that they never hide the rest.
  */
 import { slotStepMs, viewGate } from '../core/gate.ts';
 import type { SweepInput } from '../core/inputs.ts';
-import { deliveryKeyText, publishKeyOf } from '../core/keys.ts';
+import type { Destination } from '../core/items.ts';
+import { publishKeyOf } from '../core/keys.ts';
 import {
   PROBE_EVERY_MS,
   PROBE_KEEPERS,
@@ -24,7 +25,7 @@ import {
 import { type Message, sweepBody } from '../core/message.ts';
 import type { DeliveryRef } from '../core/model.ts';
 import { phaseOf } from '../core/phase.ts';
-import { LedgerCorrupt, PortUnavailable } from '../ports.ts';
+import { type DueRow, LedgerCorrupt, type PaceLine, PortUnavailable } from '../ports.ts';
 import { transition } from '../steps/transition.ts';
 import { ack, type Verdict } from './answer.ts';
 import { endPass, type Pass, takeShard } from './heartbeat.ts';
@@ -35,39 +36,34 @@ type SweepMessage = Extract<Message, { kind: 'sweep' }>;
 
 export const sweep = async (world: Receiver, run: Run, message: SweepMessage): Promise<Verdict> => {
   const beat = await takeShard(world, run, message);
-  if (beat === undefined) return ack('busy');
+  if (beat === 'busy') return ack('busy');
   const pass: Pass = { looked: 0, published: 0, moved: 0, largestOverdueMs: 0, failed: 0, probed: new Map() };
   const endsAtMs = world.clock.nowMs() + Math.min(SWEEP_PAGE_MS, world.tickMs / 3);
   const more = await sweepPage(world, message, pass, endsAtMs);
-  const queue = await endPass(world, beat, pass, message.page === 0 && message.shard === 0);
-  if (queue !== undefined && queue.dead > 0 && message.tick % RESCUE_EVERY_TICKS === 0) await rescueEvents(world);
+  const asksQueue = message.page === 0 && message.shard === 0;
+  const queue = beat === 'unleased' ? undefined : await endPass(world, beat, pass, asksQueue);
   if (more) await enqueueNext(world, message);
+  if (queue !== undefined && queue.dead > 0 && message.tick % RESCUE_EVERY_TICKS === 0) await rescueEvents(world);
   return ack('swept');
 };
 
-/** True if rows are left that this pass had no time for. */
+/** True if rows are left that this pass had no time for. Rows that were handled lie ahead; those that stay lie behind. */
 const sweepPage = async (world: Receiver, message: SweepMessage, pass: Pass, endsAtMs: number): Promise<boolean> => {
-  const stuck = new Set<string>();
-  const isLate = (): boolean => world.clock.nowMs() >= endsAtMs;
+  const untilMs = world.clock.nowMs();
+  let after: DueRow | undefined;
   for (;;) {
-    const limit = SWEEP_PAGE_ROWS + stuck.size;
-    const page = await world.pages.due(message.shard, world.clock.nowMs(), limit);
-    const rows = page.filter((row) => !stuck.has(nameOf(row)));
+    const rows = await world.pages.due(message.shard, untilMs, SWEEP_PAGE_ROWS, after);
+    if (rows.length === 0) return false;
     for (let at = 0; at < rows.length; at += SWEEP_AT_ONCE) {
-      if (isLate()) return true;
+      if (world.clock.nowMs() >= endsAtMs) return true;
       const batch = rows.slice(at, at + SWEEP_AT_ONCE);
-      const moved = await Promise.all(batch.map((row) => lookSafely(world, row, message.tick, pass)));
-      batch.forEach((row, index) => {
-        if (!moved[index]) stuck.add(nameOf(row));
-      });
+      await Promise.all(batch.map((row) => lookSafely(world, row, message.tick, pass)));
     }
-    if (page.length < limit) return false;
+    after = rows.at(-1);
   }
 };
 
 type Gated = Pick<SweepInput, 'gate' | 'slotAtMs' | 'opensAtMs'>;
-
-const nameOf = (ref: DeliveryRef): string => deliveryKeyText(ref.event, ref.destination);
 
 /** If this publish fails, the next tick begins where this pass has ended. */
 const enqueueNext = async (world: Receiver, { shard, tick, page }: SweepMessage): Promise<void> => {
@@ -79,14 +75,9 @@ const enqueueNext = async (world: Receiver, { shard, tick, page }: SweepMessage)
 };
 
 /** One broken item, of the row or of its destination, must not hide all the others of the shard. */
-const lookSafely = async (
-  world: Receiver,
-  ref: DeliveryRef & { readonly lookAfterMs: number },
-  tick: number,
-  pass: Pass,
-): Promise<boolean> => {
+const lookSafely = async (world: Receiver, ref: DueRow, tick: number, pass: Pass): Promise<void> => {
   try {
-    return await lookAt(world, ref, tick, pass);
+    await lookAt(world, ref, tick, pass);
   } catch (error) {
     if (!(error instanceof LedgerCorrupt) && !(error instanceof PortUnavailable)) throw error;
     if (error instanceof LedgerCorrupt) world.telemetry.count('ledger-corrupt');
@@ -94,7 +85,6 @@ const lookSafely = async (
     world.telemetry.line('sweep.row-failed', { ...nameFields(ref), detail: error.message });
     // A ledger that is away fails for every row: the pass ends, and the next tick is the retry.
     if (error instanceof PortUnavailable && pass.failed > PASS_FAILURES_MAX) throw error;
-    return false;
   }
 };
 
@@ -102,17 +92,11 @@ const PASS_FAILURES_MAX = 20;
 
 const nameFields = ({ event, destination }: DeliveryRef) => ({ event, destination });
 
-/** True if the row has moved out of the page. */
-const lookAt = async (
-  world: Receiver,
-  ref: DeliveryRef & { readonly lookAfterMs: number },
-  tick: number,
-  pass: Pass,
-): Promise<boolean> => {
+const lookAt = async (world: Receiver, ref: DueRow, tick: number, pass: Pass): Promise<void> => {
   pass.looked += 1;
   const found = await world.ledger.load({ item: 'delivery', event: ref.event, destination: ref.destination });
   if (found.kind === 'later') world.telemetry.count('row-of-later-format');
-  if (found.kind !== 'found') return false;
+  if (found.kind !== 'found') return;
   const row = found.item;
   if (row.status === 'pending' || row.status === 'claimed') {
     pass.largestOverdueMs = Math.max(pass.largestOverdueMs, world.clock.nowMs() - row.lookAfterMs);
@@ -120,11 +104,13 @@ const lookAt = async (
   const phase = phaseOf(row, world.clock.nowMs());
   const input: SweepInput = { kind: 'sweep', tick, ...(phase === 'parked' ? await gateOf(world, ref, pass) : {}) };
   const result = await transition(world, row, input);
-  if (result.kind !== 'applied') return false;
+  if (result.kind !== 'applied') return;
   pass.moved += 1;
   if (phase !== 'live' && input.gate !== 'closed') pass.published += 1;
-  return true;
 };
+
+const slotAt = (world: Receiver, ref: DeliveryRef, line: PaceLine, fromMs: number, config: Destination) =>
+  world.pace.take(ref.destination, line, fromMs, slotStepMs(config));
 
 /**
  * What the gate says for a parked row. Rows that go get a slot each, or the sweep itself would be the burst. Of those
@@ -138,9 +124,9 @@ const gateOf = async (world: Receiver, ref: DeliveryRef, pass: Pass): Promise<Ga
     case 'open':
       // A probe of this very pass has opened it, and with it the drain that lets the others go.
       if (pass.probed.has(ref.destination)) return { gate: 'closed', opensAtMs: nowMs + PROBE_EVERY_MS };
-      return { gate: 'open', slotAtMs: await world.pace.take(ref.destination, nowMs, slotStepMs(view.config)) };
+      return { gate: 'open', slotAtMs: await slotAt(world, ref, 'parked', nowMs, view.config) };
     case 'wait':
-      return { gate: 'open', slotAtMs: await world.pace.take(ref.destination, view.untilMs, slotStepMs(view.config)) };
+      return { gate: 'open', slotAtMs: await slotAt(world, ref, `closed-${view.untilMs}`, view.untilMs, view.config) };
     case 'probe': {
       const met = pass.probed.get(ref.destination) ?? 0;
       pass.probed.set(ref.destination, met + 1);

@@ -7,16 +7,19 @@
 import { deliveryOf, eventOf, sameSubmission } from '../core/acceptance.ts';
 import type { DestinationId, WriteId } from '../core/ids.ts';
 import type { AcceptedEvent, Conflict, Destination } from '../core/items.ts';
+import { carriesWrite } from '../core/journal.ts';
 import { CONFLICTS_PER_EVENT_MAX } from '../core/limits.ts';
 import type { Delivery } from '../core/model.ts';
 import type { Submission } from '../core/submission.ts';
-import { type Found, PortUnavailable, type World } from '../ports.ts';
+import { type Found, PortUnavailable, type World, type Written } from '../ports.ts';
 import { type Effects, publishDelivery } from './effects.ts';
 
 export interface Source {
   readonly kind: AcceptedEvent['source'];
   readonly cause: string;
   readonly traceparent?: string;
+  /** Behind this time the first messages are left to the sweep: whoever waits for a 202 must get it. */
+  readonly publishUntilMs?: number;
 }
 
 export type Accepted =
@@ -113,9 +116,10 @@ const createDeliveries = async (
   const writeId = world.dice.id() as WriteId;
   const rows = configs.map((config) => deliveryOf(event, config, writeId, source.cause, nowMs));
   const results = await Promise.all(rows.map((row) => world.ledger.create<Delivery>(row)));
-  const fresh = rows.filter((_row, index) => results[index]?.kind === 'written');
+  const fresh = rows.filter((_row, index) => isMine(results[index], writeId));
+  const inTime = world.clock.nowMs() < (source.publishUntilMs ?? Number.POSITIVE_INFINITY);
   await Promise.all(
-    fresh.map((row) =>
+    (inTime ? fresh : []).map((row) =>
       publishDelivery(world, row, {
         kind: 'publish',
         version: row.version,
@@ -133,6 +137,12 @@ const createDeliveries = async (
       head: row.journal.head,
     });
   }
+};
+
+/** Written now, or by a try before whose answer was lost. */
+const isMine = (result: Written<Delivery> | undefined, writeId: WriteId): boolean => {
+  if (result?.kind !== 'refused') return result !== undefined;
+  return result.present.kind === 'found' && carriesWrite(result.present.item.journal, writeId);
 };
 
 const conflict = async (

@@ -15,7 +15,9 @@ const sane = (record: Stored | undefined): Stored | undefined =>
 const SPOILED: readonly SpoiledCase[] = [
   {
     ledger: 'saves idle time up',
-    make: pace(({ take }) => ({ take: (destination, _fromMs, stepMs) => take(destination, T0_MS, stepMs) })),
+    make: pace(({ take }) => ({
+      take: (destination, line, _fromMs, stepMs) => take(destination, line, T0_MS, stepMs),
+    })),
     foundBy: /^saves no idle time up/,
   },
   {
@@ -23,7 +25,7 @@ const SPOILED: readonly SpoiledCase[] = [
     make: pace(() => {
       const next = new Map<string, number>();
       return {
-        take: async (destination, fromMs, stepMs) => {
+        take: async (destination, _line, fromMs, stepMs) => {
           const slot = Math.max(next.get(destination) ?? fromMs, fromMs);
           await undefined;
           next.set(destination, slot + stepMs);
@@ -36,13 +38,14 @@ const SPOILED: readonly SpoiledCase[] = [
   {
     ledger: 'rounds each step of the pace',
     make: pace(({ take }) => ({
-      take: (destination, fromMs, stepMs) => take(destination, fromMs, stepMs > 1 ? Math.round(stepMs) : stepMs),
+      take: (destination, line, fromMs, stepMs) =>
+        take(destination, line, fromMs, stepMs > 1 ? Math.round(stepMs) : stepMs),
     })),
     foundBy: /^keeps fractions of a step/,
   },
   {
     ledger: 'gives slots in fractions of a millisecond',
-    make: pace(({ take }) => ({ take: async (...slot) => (await take(...slot)) + (slot[2] % 1) })),
+    make: pace(({ take }) => ({ take: async (...slot) => (await take(...slot)) + (slot[3] % 1) })),
     foundBy: /^keeps fractions of a step/,
   },
   {

@@ -144,6 +144,9 @@ const due: readonly LedgerCheck[] = [
         expect(wanted.length).toBeGreaterThan(0);
         expect(await harness.pages.due(shard, untilMs, 100)).toStrictEqual(wanted);
         expect(await harness.pages.due(shard, untilMs, 2)).toStrictEqual(wanted.slice(0, 2));
+        // Behind a row, whether or not it is still there.
+        expect(await harness.pages.due(shard, untilMs, 2, wanted[0])).toStrictEqual(wanted.slice(1, 3));
+        expect(await harness.pages.due(shard, untilMs, 2, wanted.at(-1))).toStrictEqual([]);
       }
     },
   },

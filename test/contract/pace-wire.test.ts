@@ -35,11 +35,11 @@ const START = ['UpdateItem', 'SET #next = :behind, #f = :format'];
 describe('a slot', () => {
   it('of a busy destination is one request: the number is moved on, and told as it stood', async () => {
     stub.answer = () => stood(String(T0_MS + 700));
-    expect(await pace.take(PARTNER, T0_MS, 200)).toBe(T0_MS + 700);
+    expect(await pace.take(PARTNER, 'rate', T0_MS, 200)).toBe(T0_MS + 700);
     expect(stub.requests).toHaveLength(1);
     expect(stub.requests[0]?.body).toMatchObject({
       TableName: 'onceward',
-      Key: { pk: { S: 'destination#partner' }, sk: { S: 'pace#200' } },
+      Key: { pk: { S: 'destination#partner' }, sk: { S: 'pace#rate#200' } },
       UpdateExpression: MOVE[1],
       ConditionExpression: '#next > :from AND #f <= :format',
       ExpressionAttributeNames: { '#next': 'nextMs', '#f': 'f' },
@@ -50,7 +50,7 @@ describe('a slot', () => {
 
   it('of an idle destination is two, and begins at the present', async () => {
     stub.answer = (_request, count) => (count === 1 ? REFUSED : { status: 200, body: {} });
-    expect(await pace.take(PARTNER, T0_MS, 200)).toBe(T0_MS);
+    expect(await pace.take(PARTNER, 'rate', T0_MS, 200)).toBe(T0_MS);
     expect(asked()).toStrictEqual([MOVE, START]);
     expect(stub.requests[1]?.body).toMatchObject({
       ConditionExpression: 'attribute_not_exists(#next) OR (#next <= :from AND #f <= :format)',
@@ -60,23 +60,23 @@ describe('a slot', () => {
 
   it('that a rival has started meanwhile is asked for again, and is the next one', async () => {
     stub.answer = (_request, count) => (count <= 2 ? REFUSED : stood(String(T0_MS + 200)));
-    expect(await pace.take(PARTNER, T0_MS, 200)).toBe(T0_MS + 200);
+    expect(await pace.take(PARTNER, 'rate', T0_MS, 200)).toBe(T0_MS + 200);
     expect(asked()).toStrictEqual([MOVE, START, MOVE]);
   });
 
   it('that is refused for ever ends as out of reach, and names the item', async () => {
     stub.answer = () => REFUSED;
-    const call = pace.take(PARTNER, T0_MS, 200);
+    const call = pace.take(PARTNER, 'rate', T0_MS, 200);
     await expect(call).rejects.toMatchObject({
       ...UNAVAILABLE,
-      message: expect.stringContaining('"destination#partner" / "pace#200"'),
+      message: expect.stringContaining('"destination#partner" / "pace#rate#200"'),
     });
     expect(stub.requests).toHaveLength(2 * PACE_ROUNDS_MAX);
   });
 
   it('in fractions is sent with six digits, and handed out as the whole millisecond behind it', async () => {
     stub.answer = () => stood('1795953600333.333333');
-    expect(await pace.take(PARTNER, T0_MS, 1_000 / 3)).toBe(1_795_953_600_334);
+    expect(await pace.take(PARTNER, 'rate', T0_MS, 1_000 / 3)).toBe(1_795_953_600_334);
     expect(stub.requests[0]?.body).toMatchObject({ ExpressionAttributeValues: { ':step': { N: '333.333333' } } });
   });
 });
@@ -85,7 +85,7 @@ describe('a store that does not give a slot', () => {
   it('because it never answers ends as out of reach after its tries', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     stub.answer = () => 'hang';
-    const outcome = expect(pace.take(PARTNER, T0_MS, 200)).rejects.toMatchObject(UNAVAILABLE);
+    const outcome = expect(pace.take(PARTNER, 'rate', T0_MS, 200)).rejects.toMatchObject(UNAVAILABLE);
     for (let count = 1; count <= LEDGER_TRIES_MAX; count += 1) {
       await stub.reached(count);
       await vi.advanceTimersByTimeAsync(LEDGER_REQUEST_MS);
@@ -101,7 +101,7 @@ describe('a store that does not give a slot', () => {
     ['ResourceNotFoundException', 1],
   ])('because of %s is out of reach, and never "somebody was faster"', async (name, tries) => {
     stub.answer = () => refusedWith(name);
-    await expect(pace.take(PARTNER, T0_MS, 200)).rejects.toMatchObject({
+    await expect(pace.take(PARTNER, 'rate', T0_MS, 200)).rejects.toMatchObject({
       ...UNAVAILABLE,
       message: expect.stringContaining(name),
     });
@@ -110,7 +110,7 @@ describe('a store that does not give a slot', () => {
 
   it('because the request is malformed has found a bug, which is thrown as it is', async () => {
     stub.answer = () => refusedWith('ValidationException');
-    await expect(pace.take(PARTNER, T0_MS, 200)).rejects.toMatchObject({ name: 'ValidationException' });
+    await expect(pace.take(PARTNER, 'rate', T0_MS, 200)).rejects.toMatchObject({ name: 'ValidationException' });
     expect(stub.requests).toHaveLength(1);
   });
 });
@@ -142,7 +142,7 @@ describe('an answer that is lost on the wire', () => {
     const engine = await openEmbeddedDynamo();
     const lossy = await losing(engine, lost);
     const slots: number[] = [];
-    for (let n = 0; n < 4; n += 1) slots.push(((await lossy.take(PARTNER, T0_MS, 200)) - T0_MS) / 200);
+    for (let n = 0; n < 4; n += 1) slots.push(((await lossy.take(PARTNER, 'rate', T0_MS, 200)) - T0_MS) / 200);
     await engine.close();
     expect(slots).toStrictEqual([0, 1, 2, 3, 4].filter((slot) => slot !== lost - 2));
   });

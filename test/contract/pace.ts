@@ -11,7 +11,7 @@ const PARTNER = destinationIdOf('partner');
 
 /** As many takes at once, each of them asking from its own present. */
 const takes = ({ pace }: LedgerHarness, count: number, stepMs: number, fromMs = (_n: number) => T0_MS) =>
-  Promise.all(Array.from({ length: count }, (_, n) => pace.take(PARTNER, fromMs(n), stepMs)));
+  Promise.all(Array.from({ length: count }, (_, n) => pace.take(PARTNER, 'rate', fromMs(n), stepMs)));
 
 const ascending = (slots: readonly number[]): readonly number[] => slots.toSorted((a, b) => a - b);
 
@@ -40,35 +40,44 @@ const slots: readonly LedgerCheck[] = [
   {
     name: 'saves no idle time up: after a pause it begins at the present, and does not catch up',
     run: async ({ pace }) => {
-      expect(await pace.take(PARTNER, T0_MS, 200)).toBe(T0_MS);
+      expect(await pace.take(PARTNER, 'rate', T0_MS, 200)).toBe(T0_MS);
       const laterMs = T0_MS + 3_600_000;
-      expect(await pace.take(PARTNER, laterMs, 200)).toBe(laterMs);
-      expect(await pace.take(PARTNER, laterMs, 200)).toBe(laterMs + 200);
+      expect(await pace.take(PARTNER, 'rate', laterMs, 200)).toBe(laterMs);
+      expect(await pace.take(PARTNER, 'rate', laterMs, 200)).toBe(laterMs + 200);
     },
   },
   {
     name: 'is free again exactly a step behind the latest slot, and not a millisecond before',
     run: async ({ pace }) => {
-      await pace.take(PARTNER, T0_MS, 200);
-      expect(await pace.take(PARTNER, T0_MS + 199, 200)).toBe(T0_MS + 200);
-      expect(await pace.take(PARTNER, T0_MS + 400, 200)).toBe(T0_MS + 400);
-      expect(await pace.take(PARTNER, T0_MS + 601, 200)).toBe(T0_MS + 601);
+      await pace.take(PARTNER, 'rate', T0_MS, 200);
+      expect(await pace.take(PARTNER, 'rate', T0_MS + 199, 200)).toBe(T0_MS + 200);
+      expect(await pace.take(PARTNER, 'rate', T0_MS + 400, 200)).toBe(T0_MS + 400);
+      expect(await pace.take(PARTNER, 'rate', T0_MS + 601, 200)).toBe(T0_MS + 601);
     },
   },
   {
     name: 'lets a new rate begin at once, and not behind the slots that were given out at the old one',
     run: async ({ pace }) => {
-      for (let n = 0; n < 3; n += 1) await pace.take(PARTNER, T0_MS, 1_000_000);
-      expect(await pace.take(PARTNER, T0_MS, 10)).toBe(T0_MS);
-      expect(await pace.take(PARTNER, T0_MS, 10)).toBe(T0_MS + 10);
+      for (let n = 0; n < 3; n += 1) await pace.take(PARTNER, 'rate', T0_MS, 1_000_000);
+      expect(await pace.take(PARTNER, 'rate', T0_MS, 10)).toBe(T0_MS);
+      expect(await pace.take(PARTNER, 'rate', T0_MS, 10)).toBe(T0_MS + 10);
+    },
+  },
+  {
+    name: 'keeps a line for each purpose by itself: who waits behind a closing holds up nobody else',
+    run: async ({ pace }) => {
+      for (let n = 0; n < 3; n += 1) await pace.take(PARTNER, 'closed-1', T0_MS + 840_000, 200);
+      expect(await pace.take(PARTNER, 'rate', T0_MS, 200)).toBe(T0_MS);
+      expect(await pace.take(PARTNER, 'places', T0_MS, 200)).toBe(T0_MS);
+      expect(await pace.take(PARTNER, 'closed-2', T0_MS, 200)).toBe(T0_MS);
     },
   },
   {
     name: 'keeps a pace for each destination by itself',
     run: async ({ pace }) => {
       const names = ['partner', 'partner2', 'partner#pace', 'Partner'].map(destinationIdOf);
-      for (const name of names) expect(await pace.take(name, T0_MS, 500)).toBe(T0_MS);
-      for (const name of names) expect(await pace.take(name, T0_MS, 500)).toBe(T0_MS + 500);
+      for (const name of names) expect(await pace.take(name, 'rate', T0_MS, 500)).toBe(T0_MS);
+      for (const name of names) expect(await pace.take(name, 'rate', T0_MS, 500)).toBe(T0_MS + 500);
     },
   },
   {
@@ -83,7 +92,7 @@ const slots: readonly LedgerCheck[] = [
       // Rounded up: a slot is never before its time, and less than a millisecond behind it.
       expect(Math.min(...drifts)).toBeGreaterThan(-0.001);
       expect(Math.max(...drifts)).toBeLessThan(1);
-      expect(await harness.pace.take(PARTNER, T0_MS, 1_000 / 3)).toBe(T0_MS + 333_334);
+      expect(await harness.pace.take(PARTNER, 'rate', T0_MS, 1_000 / 3)).toBe(T0_MS + 333_334);
     },
   },
   {
@@ -100,9 +109,9 @@ const slots: readonly LedgerCheck[] = [
         [-1, 100],
       ] as const;
       for (const [fromMs, stepMs] of strange) {
-        await expect(harness.pace.take(PARTNER, fromMs, stepMs)).rejects.toThrow(RangeError);
+        await expect(harness.pace.take(PARTNER, 'rate', fromMs, stepMs)).rejects.toThrow(RangeError);
       }
-      expect(await harness.peek(paceKey(PARTNER, 200))).toBeUndefined();
+      expect(await harness.peek(paceKey(PARTNER, 'rate', 200))).toBeUndefined();
     },
   },
 ];
@@ -114,13 +123,13 @@ const neighbours: readonly LedgerCheck[] = [
       const [config, gate] = [destinationItem(), gateItem({ closedUntilMs: 5, closedSinceMs: 4 })];
       await ledger.create(config);
       await ledger.create(gate);
-      await pace.take(PARTNER, T0_MS, 200);
-      await pace.take(PARTNER, T0_MS, 200);
+      await pace.take(PARTNER, 'rate', T0_MS, 200);
+      await pace.take(PARTNER, 'rate', T0_MS, 200);
       expect(await ledger.loadDestination(PARTNER)).toStrictEqual({ config: found(config), gate: found(gate) });
       expect(await ledger.loadSlots(PARTNER)).toStrictEqual([]);
       const next = { ...gate, version: 2, closedUntilMs: 6 };
       expect(await ledger.replace(gate, next)).toStrictEqual({ kind: 'written' });
-      expect(await pace.take(PARTNER, T0_MS, 200)).toBe(T0_MS + 400);
+      expect(await pace.take(PARTNER, 'rate', T0_MS, 200)).toBe(T0_MS + 400);
     },
   },
   {
@@ -128,16 +137,16 @@ const neighbours: readonly LedgerCheck[] = [
     run: async (harness) => {
       harness.loseNextAnswer();
       const unavailable = { name: 'PortUnavailable', port: 'ledger' };
-      await expect(harness.pace.take(PARTNER, T0_MS, 200)).rejects.toMatchObject(unavailable);
-      expect(await harness.pace.take(PARTNER, T0_MS, 200)).toBe(T0_MS + 200);
+      await expect(harness.pace.take(PARTNER, 'rate', T0_MS, 200)).rejects.toMatchObject(unavailable);
+      expect(await harness.pace.take(PARTNER, 'rate', T0_MS, 200)).toBe(T0_MS + 200);
     },
   },
   {
     name: 'gives no slot by an item that is broken or of a later format, and leaves it as it is',
     run: async (harness) => {
       const { pk, sk } = keyOf(refOf(gateItem()));
-      expect(sk).not.toBe(paceKey(PARTNER, 200).sk);
-      const key = { pk: { S: pk }, sk: { S: paceKey(PARTNER, 200).sk } };
+      expect(sk).not.toBe(paceKey(PARTNER, 'rate', 200).sk);
+      const key = { pk: { S: pk }, sk: { S: paceKey(PARTNER, 'rate', 200).sk } };
       const records = [
         { ...key, f: { N: String(FORMAT + 1) }, nextMs: { N: String(T0_MS + 500) } },
         { ...key, f: { N: String(FORMAT + 1) }, nextMs: { N: '0' } },
@@ -145,9 +154,9 @@ const neighbours: readonly LedgerCheck[] = [
       ];
       for (const record of records) {
         await harness.poke(record);
-        const unavailable = { name: 'PortUnavailable', message: expect.stringContaining('"pace#200"') };
-        await expect(harness.pace.take(PARTNER, T0_MS, 200)).rejects.toMatchObject(unavailable);
-        expect(await harness.peek(paceKey(PARTNER, 200))).toStrictEqual(record);
+        const unavailable = { name: 'PortUnavailable', message: expect.stringContaining('"pace#rate#200"') };
+        await expect(harness.pace.take(PARTNER, 'rate', T0_MS, 200)).rejects.toMatchObject(unavailable);
+        expect(await harness.peek(paceKey(PARTNER, 'rate', 200))).toStrictEqual(record);
       }
     },
   },

@@ -176,7 +176,10 @@ describe('a sweep brings on', () => {
 
 describe('a sweep leaves alone', () => {
   const misled = (refs: () => Awaited<ReturnType<Pages['due']>>) => ({
-    reshape: (ports: Flow['world']['ports']) => ({ ...ports, pages: { ...ports.pages, due: async () => refs() } }),
+    reshape: (ports: Flow['world']['ports']): Flow['world']['ports'] => ({
+      ...ports,
+      pages: { ...ports.pages, due: async (_shard, _untilMs, _limit, after) => (after === undefined ? refs() : []) },
+    }),
   });
 
   it('what an index entry says and the row does not: delivered, early, live, fresh and never existing ones', async () => {
@@ -305,9 +308,9 @@ describe('what nothing can be done with', () => {
     const { flow, good } = await besideParked((ports) => ({
       ...ports,
       pace: {
-        take: async (destination, fromMs, stepMs) => {
+        take: async (destination, line, fromMs, stepMs) => {
           if (destination === 'other') throw new PortUnavailable('ledger', 'the item gives no slot');
-          return ports.pace.take(destination, fromMs, stepMs);
+          return ports.pace.take(destination, line, fromMs, stepMs);
         },
       },
     }));

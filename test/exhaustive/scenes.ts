@@ -39,6 +39,7 @@ export const CALM: Omit<Scene, 'name' | 'repeatSafe' | 'answer'> = {
 
 type Twist = Partial<typeof CALM>;
 
+const SOME_ANSWERS: readonly AnswerName[] = ['200', '410', '422', 'timeout'];
 const MORE_ANSWERS: readonly AnswerName[] = ['200', '500', 'timeout'];
 
 const family = (name: string, says: string, answers: readonly AnswerName[], twists: readonly Twist[]): Family => {
@@ -98,24 +99,19 @@ export const FAMILIES: readonly Family[] = [
   family(
     'fault and pause',
     'one failed call or lost answer at the row, one pause longer than a lease',
-    ['500', '200'],
+    ['500'],
     [{ faults: 1, faultsAt: 'row', jumps: 1 }],
   ),
   family('two pauses', 'no fault, two pauses longer than a lease', ['200'], [{ jumps: 2 }]),
-  family(
-    'two crashes',
-    'two crashes anywhere, one pause longer than a lease',
-    ['200', '422'],
-    [{ crashes: 2, jumps: 1 }],
-  ),
-  family('crash and pause', 'one crash anywhere, one pause longer than a lease, every message lost', ANSWERS, [
+  family('two crashes', 'two crashes anywhere, one pause longer than a lease', ['200'], [{ crashes: 2, jumps: 1 }]),
+  family('crash and pause', 'one crash anywhere, one pause longer than a lease, every message lost', SOME_ANSWERS, [
     { crashes: 1, jumps: 1, messages: 'lost' },
   ]),
   family('pause', 'no fault, one pause inside the lease or longer than it', ANSWERS, [
     { jumps: 1, jumpsMs: [INSIDE_LEASE_MS, PAST_LEASE_MS] },
   ]),
-  family('two faults', 'two failed calls or lost answers anywhere', ANSWERS, [{ faults: 2 }]),
-  family('crash and fault', 'one crash and one failed call or lost answer anywhere', ANSWERS, [
+  family('two faults', 'two failed calls or lost answers anywhere', ['200', 'timeout'], [{ faults: 2 }]),
+  family('crash and fault', 'one crash and one failed call or lost answer anywhere', MORE_ANSWERS, [
     { crashes: 1, faults: 1 },
   ]),
   family(

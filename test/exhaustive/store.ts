@@ -38,7 +38,8 @@ export const rawStore = (items: readonly Item[]): Store => {
     create: async <T extends Item>(item: T) => put<T['item']>(item.item, undefined, item),
     replace: async <T extends Item>(read: T, next: ItemOf<T['item']>) => put<T['item']>(read.item, read.version, next),
   };
-  const due: Pages['due'] = async (_shard, untilMs) => {
+  const due: Pages['due'] = async (_shard, untilMs, _limit, after) => {
+    if (after !== undefined) return [];
     const row = found('delivery', 'delivery');
     if (row.kind !== 'found' || !('lookAfterMs' in row.item) || row.item.lookAfterMs > untilMs) return [];
     return [{ event: row.item.event, destination: row.item.destination, lookAfterMs: row.item.lookAfterMs }];
@@ -54,7 +55,7 @@ export const rawStore = (items: readonly Item[]): Store => {
 const rawPace = (): Pace => {
   let freeAtMs = 0;
   return {
-    take: async (_destination, fromMs, stepMs) => {
+    take: async (_destination, _line, fromMs, stepMs) => {
       const slotMs = Math.max(fromMs, freeAtMs);
       freeAtMs = slotMs + stepMs;
       return slotMs;

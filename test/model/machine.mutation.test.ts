@@ -143,10 +143,9 @@ const run = ({ rules }: Scenario, steps: readonly NumberedStep[]): Scene =>
   steps.reduce((scene, step) => take(scene, step), sceneOf(rules ? { rules } : {}));
 
 /** Broken at present: a settle that is repeated after its answer was lost appends itself as late. */
-const KNOWN = /^M20 /;
 
 const wrongIn = (scene: Scene): readonly string[] =>
-  scene.taken.flatMap((t) => violationsOf(t.before, t.input, t.decision, t.nowMs)).filter((text) => !KNOWN.test(text));
+  scene.taken.flatMap((t) => violationsOf(t.before, t.input, t.decision, t.nowMs));
 
 const successesIn = ({ row }: Scene): number =>
   entriesOf(row).filter((entry) => entry.kind === 'outcome' && entry.class === 'delivered').length;

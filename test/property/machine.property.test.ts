@@ -149,7 +149,6 @@ const named = ({ step: given, holder }: Move, number: number, scene: Scene): Num
 };
 
 /** Broken at present: see the tests marked as failing in `machine-claim.test.ts` and `machine-settle.test.ts`. */
-const KNOWN = /^M(12|20) /;
 
 interface Run {
   readonly scene: Scene;
@@ -174,7 +173,7 @@ const run = (options: AcceptedOptions, moves: readonly Move[]): Run => {
       wrong.push(...found.map((text) => `${text} (step ${index + 1}, ${input.kind})`));
     }
   }
-  return { scene, wrong: wrong.filter((text) => !KNOWN.test(text)) };
+  return { scene, wrong };
 };
 
 const moves = fc.array(move, { minLength: 5, maxLength: 60, size: 'max' });

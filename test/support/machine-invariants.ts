@@ -326,7 +326,12 @@ const isWoken: Check = (change) => {
 
 const sweepOnlyMoves: Check = ({ before, input, next, wrote, ahead, behind, nowMs }) => {
   if (input.kind !== 'sweep' || !wrote) return undefined;
-  if (differs(before, next, ['version', 'sweeps', 'lookAfterMs'])) return 'a sweep changed more than the next look';
+  // A parked row whose gate opens gets a slot: it waits for that instead.
+  const slotted = before.status === 'pending' && before.parking !== undefined && input.slotAtMs !== undefined;
+  const waits = slotted && input.gate === 'open' ? ['parking', 'deferral', 'waits'] : [];
+  if (differs(before, next, ['version', 'sweeps', 'lookAfterMs', ...waits])) {
+    return 'a sweep changed more than the next look';
+  }
   if (!('lookAfterMs' in before) || nowMs < before.lookAfterMs) return 'a sweep acted before the look-after time';
   if (behind.length > 0) return 'a sweep published behind its write';
   const quiet =

@@ -148,10 +148,10 @@ export const heldDeadLetters = (): HeldDeadLetters => {
 export const slotsInMemory = (): Pace => {
   const free = new Map<string, number>();
   return {
-    take: async (destination, fromMs, stepMs) => {
-      const line = `${destination} ${stepMs}`;
-      const slot = Math.max(free.get(line) ?? 0, fromMs);
-      free.set(line, slot + stepMs);
+    take: async (destination, line, fromMs, stepMs) => {
+      const name = `${destination} ${line} ${stepMs}`;
+      const slot = Math.max(free.get(name) ?? 0, fromMs);
+      free.set(name, slot + stepMs);
       return slot;
     },
   };

@@ -1,7 +1,13 @@
 /** Taking the right to make an attempt: from a row that waits, and from a worker that has died. */
 import { describe, expect, it } from 'vitest';
 import type { Rules } from '../../functions/core/inputs.ts';
-import { ATTEMPTS_MAX, HORIZON_MS, REFUNDS_MAX, SKEW_MARGIN_MS } from '../../functions/core/limits.ts';
+import {
+  ATTEMPTS_MAX,
+  HORIZON_MS,
+  KEY_END_MARGIN_MS,
+  REFUNDS_MAX,
+  SKEW_MARGIN_MS,
+} from '../../functions/core/limits.ts';
 import type { Claimed, Delivery, Pending, QuarantineReason } from '../../functions/core/model.ts';
 import {
   acceptedRow,
@@ -113,13 +119,17 @@ describe('a claim that must not be made', () => {
     expect(reasonAfter({ ...row, attempts: ATTEMPTS_MAX - 1 })).toBe('claimed');
   });
 
-  it('ends as key-expired from the last moment of the key on, where repeats rest on the key [M23]', () => {
+  it('ends as key-expired shortly before the end of the key, where repeats rest on the key [M23]', () => {
     const row = aged({ keyFromMs: START_MS, attempts: 1 });
-    expect(reasonAfter(row, START_MS + DAY_MS - 1)).toBe('claimed');
-    expect(reasonAfter(row, START_MS + DAY_MS)).toBe('key-expired');
+    expect(reasonAfter(row, START_MS + DAY_MS - KEY_END_MARGIN_MS - 1)).toBe('claimed');
+    expect(reasonAfter(row, START_MS + DAY_MS - KEY_END_MARGIN_MS)).toBe('key-expired');
     expect(reasonAfter(row, START_MS + 6 * DAY_MS, { ...SAFE, keyLifeHours: null })).toBe('claimed');
-    expect(reasonAfter(row, START_MS + 36_000 - 1, { ...SAFE, keyLifeHours: 0.01 })).toBe('claimed');
-    expect(reasonAfter(row, START_MS + 36_000, { ...SAFE, keyLifeHours: 0.01 })).toBe('key-expired');
+    expect(reasonAfter(row, START_MS + 36_000 - KEY_END_MARGIN_MS - 1, { ...SAFE, keyLifeHours: 0.01 })).toBe(
+      'claimed',
+    );
+    expect(reasonAfter(row, START_MS + 36_000 - KEY_END_MARGIN_MS, { ...SAFE, keyLifeHours: 0.01 })).toBe(
+      'key-expired',
+    );
     // Where the destination honours no key there is no life of it to wait for.
     expect(reasonAfter(row, START_MS + 2 * DAY_MS, UNSAFE)).toBe('claimed');
   });

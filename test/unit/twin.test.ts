@@ -39,7 +39,7 @@ describe('the twin of the ledger', () => {
     await pages.due(0, T0_MS, 1);
     await pages.list({ list: 'open', limit: 1 });
     await pages.count({ list: 'open' }, 1);
-    await pace.take(row.destination, T0_MS, 100);
+    await pace.take(row.destination, 'rate', T0_MS, 100);
     expect(asked).toStrictEqual([
       { kind: 'load', ref },
       { kind: 'loadDestination' },
@@ -95,10 +95,10 @@ describe('the twin of the ledger', () => {
 
   it('has given no slot where the call was stopped before it, and one where only the answer was lost', async () => {
     const stopped = createTwin({ clock, intercept: outage });
-    await expect(stopped.pace.take(row.destination, T0_MS, 100)).rejects.toThrow(PortUnavailable);
+    await expect(stopped.pace.take(row.destination, 'rate', T0_MS, 100)).rejects.toThrow(PortUnavailable);
     expect(stopped.store.writes).toStrictEqual([]);
     const lost = createTwin({ clock, after: outage });
-    await expect(lost.pace.take(row.destination, T0_MS, 100)).rejects.toThrow(PortUnavailable);
+    await expect(lost.pace.take(row.destination, 'rate', T0_MS, 100)).rejects.toThrow(PortUnavailable);
     expect(lost.store.writes).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 /** Where a reader of a list stands, as a text that can be handed out and must come back as it was. */
 import * as z from 'zod/mini';
 import { BadCursor, type ListQuery } from '../../ports.ts';
+import { refOfKeys } from './codec/item-keys.ts';
 import type { IndexRow } from './record-store.ts';
 
 /** Of one shard: not begun, behind this row, or at its end. */
@@ -29,15 +30,31 @@ export const writeCursor = (query: ListQuery, cursor: Cursor): string => {
   );
 };
 
+const SORT_TYPES: Readonly<Record<ListQuery['list'], 'number' | 'string'>> = {
+  open: 'number',
+  recent: 'number',
+  destinations: 'number',
+  operations: 'number',
+  decisions: 'number',
+  parked: 'string',
+  quarantined: 'string',
+  poison: 'string',
+};
+
 /** Throws BadCursor. */
 export const readCursor = (query: ListQuery, text: string, shards: number): Cursor => {
   const raw = stored.safeParse(jsonOf(text));
   const fits =
     raw.success && raw.data.list === query.list && raw.data.of === ownerOf(query) && raw.data.at.length === shards;
   if (!fits || (raw.data.day === undefined) === (query.list === 'recent')) throw new BadCursor();
+  const sortType = SORT_TYPES[query.list];
   const places = raw.data.at.map((at): Place => {
     if (at === 0) return 'start';
-    return at === 1 ? 'end' : { sort: at[0], key: { pk: at[1], sk: at[2] } };
+    if (at === 1) return 'end';
+    const [sort, pk, sk] = at;
+    // A place of our own names an item, and sorts as its list does: DynamoDB answers anything else with an error.
+    if (typeof sort !== sortType || refOfKeys({ pk, sk }) === undefined) throw new BadCursor();
+    return { sort, key: { pk, sk } };
   });
   return { ...(raw.data.day === undefined ? {} : { day: raw.data.day }), places };
 };

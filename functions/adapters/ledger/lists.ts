@@ -16,8 +16,8 @@ import {
 } from '../../core/keys.ts';
 import { ATTENTION_SHARDS, DUE_SHARDS, LIST_PAGE_MAX, RECENT_SHARDS, SKEW_MARGIN_MS } from '../../core/limits.ts';
 import type { DeliveryRef } from '../../core/model.ts';
-import type { Clock, CountQuery, ListQuery, Page, Pages, Ref } from '../../ports.ts';
-import { refOfKeys } from './codec/item-keys.ts';
+import type { Clock, CountQuery, DueRow, ListQuery, Page, Pages, Ref } from '../../ports.ts';
+import { keyOf, refOfKeys } from './codec/item-keys.ts';
 import { type Place, readCursor, writeCursor } from './cursor.ts';
 import { compareSorts, type IndexQuery, type IndexRow, type RecordStore } from './record-store.ts';
 
@@ -30,13 +30,16 @@ export const RECENT_DAYS = 30;
 const DAYS_PER_PAGE = 7;
 
 export const createPages = (store: RecordStore, clock: Pick<Clock, 'nowMs'>): Pages => ({
-  due: async (shard, untilMs, limit) => {
+  due: async (shard, untilMs, limit, after) => {
     const { rows } = await store.index({
       index: 'due',
       partition: duePartition(shard),
       order: 'ascending',
       limit,
       within: { kind: 'until', sort: untilMs },
+      ...(after === undefined
+        ? {}
+        : { after: { sort: after.lookAfterMs, key: keyOf({ item: 'delivery', ...refIn(after) }) } }),
     });
     return rows.flatMap(dueRef);
   },
@@ -45,7 +48,9 @@ export const createPages = (store: RecordStore, clock: Pick<Clock, 'nowMs'>): Pa
   count: (query, cap) => counted(store, query, cap),
 });
 
-const dueRef = ({ key, sort }: IndexRow): (DeliveryRef & { lookAfterMs: number })[] => {
+const refIn = ({ event, destination }: DueRow): DeliveryRef => ({ event, destination });
+
+const dueRef = ({ key, sort }: IndexRow): DueRow[] => {
   const ref = refOfKeys(key);
   if (ref?.item !== 'delivery' || typeof sort !== 'number') return [];
   return [{ event: ref.event, destination: ref.destination, lookAfterMs: sort }];

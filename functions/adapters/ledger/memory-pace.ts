@@ -6,9 +6,9 @@ import { NEXT_ATTRIBUTE, paceKey, stepOf, wholeMs } from './pace.ts';
 import { FORMAT_ATTRIBUTE, TABLE_KEY } from './schema.ts';
 
 export const createMemoryPace = (store: Pick<MemoryStore, 'peek' | 'poke'>): Pace => ({
-  take: async (destination, fromMs, stepMs) => {
+  take: async (destination, line, fromMs, stepMs) => {
     const step = stepOf(fromMs, stepMs);
-    const { pk, sk } = paceKey(destination, step);
+    const { pk, sk } = paceKey(destination, line, step);
     const present = store.peek({ pk, sk });
     const next = present ? Number(present[NEXT_ATTRIBUTE]?.N) : fromMs;
     if (Number.isNaN(next) || Number(present?.[FORMAT_ATTRIBUTE]?.N ?? FORMAT) > FORMAT) {

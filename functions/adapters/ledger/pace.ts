@@ -15,7 +15,7 @@ import type { DestinationId } from '../../core/ids.ts';
 import { assertInstant } from '../../core/instant.ts';
 import { destinationPartition, PACE_SORT } from '../../core/keys.ts';
 import { FORMAT } from '../../core/model.ts';
-import { type Pace, PortUnavailable } from '../../ports.ts';
+import { type Pace, type PaceLine, PortUnavailable } from '../../ports.ts';
 import type { ItemKey } from './codec/item-keys.ts';
 import { reached, untilLate } from './reached.ts';
 import { FORMAT_ATTRIBUTE } from './schema.ts';
@@ -30,12 +30,12 @@ export const PACE_ROUNDS_MAX = 8;
 export const NEXT_ATTRIBUTE = 'nextMs';
 
 /**
- * One line of slots for each step: a rate that was changed begins a line of its own, instead of waiting behind all the
+ * One line of slots for each purpose and step: a rate that was changed begins a line of its own, instead of waiting behind all the
  * slots that the old one has handed out.
  */
-export const paceKey = (destination: DestinationId, step: number): ItemKey => ({
+export const paceKey = (destination: DestinationId, line: PaceLine, step: number): ItemKey => ({
   pk: destinationPartition(destination),
-  sk: `${PACE_SORT}#${step}`,
+  sk: `${PACE_SORT}#${line}#${step}`,
 });
 
 const MOVE = {
@@ -72,9 +72,9 @@ export const createDynamoPace = ({ client, table }: PaceOptions): Pace => {
   };
 
   return {
-    take: async (destination, fromMs, stepMs) => {
+    take: async (destination, line, fromMs, stepMs) => {
       const step = stepOf(fromMs, stepMs);
-      const key = { Key: paceKey(destination, step) };
+      const key = { Key: paceKey(destination, line, step) };
       const end = untilLate();
       for (let round = 0; round < PACE_ROUNDS_MAX; round += 1) {
         const values = { ':from': fromMs, ':format': FORMAT };
@@ -83,7 +83,7 @@ export const createDynamoPace = ({ client, table }: PaceOptions): Pace => {
         const behind = { ...values, ':behind': rounded(fromMs + step) };
         if (await updated({ ...key, ...START, ExpressionAttributeValues: behind }, end)) return fromMs;
       }
-      const { pk, sk } = paceKey(destination, step);
+      const { pk, sk } = paceKey(destination, line, step);
       throw new PortUnavailable(
         'ledger',
         `the item "${pk}" / "${sk}" gives no slot: it is broken, or of a format of newer code`,

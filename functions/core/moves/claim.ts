@@ -6,7 +6,7 @@
  *                               `in-doubt` otherwise; then claimed again, or held for a person
  */
 import { type At, type ClaimInput, type Decision, write } from '../inputs.ts';
-import { ATTEMPTS_MAX, HORIZON_MS, leaseMsOf, REFUNDS_MAX, SKEW_MARGIN_MS } from '../limits.ts';
+import { ATTEMPTS_MAX, HORIZON_MS, KEY_END_MARGIN_MS, leaseMsOf, REFUNDS_MAX, SKEW_MARGIN_MS } from '../limits.ts';
 import type { Claimed, Delivery, Entry, Life, Pending, QuarantineReason } from '../model.ts';
 import type { OutcomeClass } from '../outcome.ts';
 import { budgetLeft, cancelled, claimed, journaled, lifeOf, quarantined } from './states.ts';
@@ -19,7 +19,7 @@ const obstacle = (life: Life, input: ClaimInput, nowMs: number): QuarantineReaso
   if (life.doubt === 'safe' && !rules.repeatSafe) return 'in-doubt';
   if (life.doubt === 'unsafe') return 'in-doubt';
   if (rules.repeatSafe && rules.keyLifeHours !== null && life.keyFromMs !== undefined) {
-    if (nowMs >= life.keyFromMs + rules.keyLifeHours * HOUR_MS) return 'key-expired';
+    if (nowMs >= life.keyFromMs + rules.keyLifeHours * HOUR_MS - KEY_END_MARGIN_MS) return 'key-expired';
   }
   if (!budgetLeft(life) || life.attempts >= ATTEMPTS_MAX) return 'budget';
   if (nowMs > life.horizonFromMs + HORIZON_MS) return 'horizon';

@@ -31,7 +31,7 @@ export const readDecision = async <Body>(
   const body = await jsonBody(context);
   if (body.kind === 'bad') return body;
   // Without a body, what is missing has a name all the same.
-  const parsed = schema.safeParse(body.value ?? {});
+  const parsed = schema.safeParse(body.value ?? {}, { reportInput: true });
   if (!parsed.success) return invalid(parsed.error.issues[0]);
   return { kind: 'ok', value: { request: request.value, actor: context.get('actor'), body: parsed.data } };
 };
