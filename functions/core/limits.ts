@@ -166,6 +166,7 @@ export const SETTLE_TRIES_MAX = 3;
 export const PUBLISH_MS = 2 * SECOND;
 export const SWEEP_LEASE_MS = 45 * SECOND;
 export const SWEEP_PAGE_ROWS = 100;
+export const SWEEP_QUERIES_MAX = 1_000;
 export const SWEEP_PAGE_MS = 20 * SECOND;
 /** Rows that a pass works on side by side. */
 export const SWEEP_AT_ONCE = 8;

@@ -138,8 +138,6 @@ export const TABLE: Table = {
 };
 
 export const decide = (row: Delivery, input: Input, nowMs: number, draw: number): Decision => {
-  // The same claim once more: it stands already, whatever has come behind it.
-  if (input.kind === 'claim' && isOurs(row, input)) return keep('repeated');
   const cell = TABLE[phaseOf(row, nowMs)][input.kind];
   // The phase has chosen the cell, and by `phaseOf` a phase implies the status of its row: one cast instead of eighty.
   return (cell as (row: Delivery, input: Input, at: At) => Decision)(row, input, { nowMs, draw });

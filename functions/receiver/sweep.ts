@@ -21,6 +21,7 @@ import {
   SWEEP_AT_ONCE,
   SWEEP_PAGE_MS,
   SWEEP_PAGE_ROWS,
+  SWEEP_QUERIES_MAX,
 } from '../core/limits.ts';
 import { type Message, sweepBody } from '../core/message.ts';
 import type { DeliveryRef } from '../core/model.ts';
@@ -51,7 +52,7 @@ export const sweep = async (world: Receiver, run: Run, message: SweepMessage): P
 const sweepPage = async (world: Receiver, message: SweepMessage, pass: Pass, endsAtMs: number): Promise<boolean> => {
   const untilMs = world.clock.nowMs();
   let after: DueRow | undefined;
-  for (;;) {
+  for (let queries = 0; queries < SWEEP_QUERIES_MAX; queries += 1) {
     const rows = await world.pages.due(message.shard, untilMs, SWEEP_PAGE_ROWS, after);
     if (rows.length === 0) return false;
     for (let at = 0; at < rows.length; at += SWEEP_AT_ONCE) {
@@ -61,6 +62,7 @@ const sweepPage = async (world: Receiver, message: SweepMessage, pass: Pass, end
     }
     after = rows.at(-1);
   }
+  return true;
 };
 
 type Gated = Pick<SweepInput, 'gate' | 'slotAtMs' | 'opensAtMs'>;

@@ -48,7 +48,9 @@ const unreachable = (): PortUnavailable => new PortUnavailable('ledger', 'the le
 export const portsOf = (shared: Shared, actor: Actor): Receiver => ({
   ledger: ledgerOf(shared, actor),
   pages: {
-    due: (shard, untilMs, limit) => read(shared, actor, 'due rows', ROW, () => shared.store.due(shard, untilMs, limit)),
+    // One row is all there is: behind it lies nothing, and to look there is no step of its own.
+    due: async (shard, untilMs, limit, after) =>
+      after === undefined ? read(shared, actor, 'due rows', ROW, () => shared.store.due(shard, untilMs, limit)) : [],
     list: (query) => read(shared, actor, 'list', ROW, () => shared.store.list(query)),
     count: async () => 0,
   },
