@@ -98,8 +98,8 @@ const decided = (part: Part): Twist => ({ start: 'doubted', cast: ['worker', par
 export const FAMILIES: readonly Family[] = [
   family(
     'fault and pause',
-    'one failed call or lost answer at the row, one pause longer than a lease',
-    ['500'],
+    'one failed call or lost answer at the row, one pause longer than a lease (only in the whole size)',
+    [],
     [{ faults: 1, faultsAt: 'row', jumps: 1 }],
   ),
   family('two pauses', 'no fault, two pauses longer than a lease', ['200'], [{ jumps: 2 }]),
@@ -203,7 +203,7 @@ export const FAMILIES: readonly Family[] = [
       ]),
     ],
   ),
-  family('pause by a person', 'a worker, and a person who pauses the destination', ANSWERS, [
+  family('pause by a person', 'a worker, and a person who pauses the destination', MORE_ANSWERS, [
     { cast: ['worker', 'pause'], faults: 2 },
     { cast: ['worker', 'pause'], crashes: 1, jumps: 1 },
     { cast: [...TWO_WORKERS, 'pause'], jumps: 0 },

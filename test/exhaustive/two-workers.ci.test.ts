@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const LIMIT_MS = WHOLE ? 12 * HOUR_MS : HOUR_MS / 4;
 const THREADS = 2;
 /** Fewer would mean that something is not explored any more. */
-const SCHEDULES_MIN = 800_000;
+const SCHEDULES_MIN = 400_000;
 
 /** Every way for something to go wrong, and every end of a row that these scenes can come to. */
 const KINDS = ['crash', 'fails', 'missed', 'lost', 'echoed', 'late', 'not-taken', 'jump 29000', 'jump 36000'];
@@ -41,7 +41,7 @@ const resultsOf = (family: Family): readonly SceneExplored[] => {
 };
 
 const lineOf = (name: string, list: readonly SceneExplored[]): string => {
-  const longest = Math.max(...list.map(({ explored }) => explored.longest));
+  const longest = Math.max(0, ...list.map(({ explored }) => explored.longest));
   const cells = [list.length, sum(list, ({ schedules }) => schedules), sum(list, ({ cut }) => cut), longest];
   return `${name.padEnd(22)}${cells.map((cell) => cell.toLocaleString('en').padStart(12)).join('')}`;
 };
