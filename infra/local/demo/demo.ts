@@ -96,7 +96,7 @@ const shortStories = ({
     closedForAll,
   ].map((story) => [story, stage] as const);
   const killed = mortalStage();
-  const few = deadLetters('a plan and a run over a small dead-letter queue', FEW, () => still.queue);
+  const few = deadLetters('a plan and a run over a small dead-letter queue', 'few', FEW, () => still.queue);
   return [...one, [few, stillStage], ...killStories(mortal('kills')).map((story) => [story, killed] as const)];
 };
 
@@ -108,7 +108,7 @@ const longStories = (
   [killedOften(mortal('often'), seed), mortalStage()],
   [bigDrain, stage],
   [closing, stage],
-  [deadLetters('500 dead letters of all kinds', MANY, () => still.queue), stillStage],
+  [deadLetters('500 dead letters of all kinds', 'many', MANY, () => still.queue), stillStage],
 ];
 
 const run = async (): Promise<number> => {

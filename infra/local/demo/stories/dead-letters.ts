@@ -51,22 +51,24 @@ const submitAll = async (stage: Stage, all: readonly string[], destination: stri
   await Promise.all(Array.from({ length: SUBMITS_AT_ONCE }, worker));
 };
 
-const fill = async (stage: Stage, queue: EmbeddedQueue, mix: Mix): Promise<void> => {
+/** The name keeps the events of two such stories in one world apart: a delivery that ended once is dropped, always. */
+const fill = async (stage: Stage, queue: EmbeddedQueue, name: string, mix: Mix): Promise<void> => {
   await stage.destination(GOOD, { repeatSafe: true, acceptFromQueue: true, timeoutMs: 10_000 });
   await stage.destination(BAD, { repeatSafe: true, schedule: [], timeoutMs: 10_000 });
   stage.partner.script(BAD, [{ status: 500 }]);
-  const done = ids('done', mix.delivered);
-  const spent = ids('spent', mix.overBudget);
+  const done = ids(`done-${name}`, mix.delivered);
+  const spent = ids(`spent-${name}`, mix.overBudget);
+  const lost = ids(`lost-${name}`, mix.lost);
   await submitAll(stage, done, GOOD);
   await submitAll(stage, spent, BAD);
   await Promise.all(done.map((id) => stage.ended(id, GOOD)));
   await Promise.all(spent.map((id) => stage.ended(id, BAD)));
-  await submitAll(stage, ids('lost', mix.lost), GOOD);
+  await submitAll(stage, lost, GOOD);
   recovering.on = true;
   for (const id of done) queue.deadLetter(deliver(id, GOOD));
   for (const id of spent) queue.deadLetter(deliver(id, BAD));
-  for (const id of ids('lost', mix.lost)) queue.deadLetter(deliver(id, GOOD));
-  for (const id of ids('whole', mix.events)) {
+  for (const id of lost) queue.deadLetter(deliver(id, GOOD));
+  for (const id of ids(`whole-${name}`, mix.events)) {
     const event = { id, payload: { whole: id }, destinations: [GOOD] };
     queue.deadLetter(JSON.stringify({ kind: 'event', format: 1, event }));
   }
@@ -98,11 +100,11 @@ const plan = async (stage: Stage, limit: number): Promise<Shown> =>
     why: 'the demo clears its dead letters',
   })) as Shown;
 
-export const deadLetters = (title: string, mix: Mix, queue: () => EmbeddedQueue): Story => ({
+export const deadLetters = (title: string, name: string, mix: Mix, queue: () => EmbeddedQueue): Story => ({
   title,
   async play(stage) {
     recovering.on = false;
-    await fill(stage, queue(), mix);
+    await fill(stage, queue(), name, mix);
     const mailbox = stage.partner.mailbox(GOOD);
     const before = mailbox.requestCount;
     const total = Object.values(mix).reduce((sum, count) => sum + count, 0);
@@ -116,7 +118,7 @@ export const deadLetters = (title: string, mix: Mix, queue: () => EmbeddedQueue)
       `/v1/redrives/${planned.operation}/run`,
       { reason: 'once more' },
       {
-        'idempotency-key': 'demo-second-run',
+        'idempotency-key': `demo-second-run-${name}`,
       },
     );
     const { found, progress } = run;
