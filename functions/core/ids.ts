@@ -59,8 +59,11 @@ function outsideIdProblem(text: string): string | undefined {
   return undefined;
 }
 
+/** An id that we made ourselves: also that of an operation, which is looked for as plain text. */
+export const isOwnId = (text: string): boolean => OWN_ID.test(text);
+
 const ownIdProblem = (text: string): string | undefined =>
-  OWN_ID.test(text) ? undefined : 'must be 1 to 64 characters of base64url';
+  isOwnId(text) ? undefined : 'must be 1 to 64 characters of base64url';
 
 const requestIdProblem = (text: string): string | undefined =>
   REQUEST_ID.test(text) ? undefined : 'must be 1 to 128 visible ASCII characters without blanks';

@@ -5,7 +5,7 @@
  * Three ways to misread, three answers: an unknown kind or a later format may come from newer code and is refused, so
  * that the queue keeps it whole; what is authentic and makes no sense is filed as poison; the rest is a message.
  */
-import { type DestinationId, type EventId, parseDestinationId, parseEventId } from './ids.ts';
+import { type DestinationId, type EventId, isOwnId, parseDestinationId, parseEventId } from './ids.ts';
 import { type JsonNode, memberOf, readJson } from './json-tree.ts';
 import { FORMAT } from './model.ts';
 import { readSubmission, type Submission } from './submission.ts';
@@ -90,7 +90,6 @@ const deliverOf = (root: JsonNode): MessageResult => {
 };
 
 const CURSOR_CHARS_MAX = 8_192;
-const OPERATION = /^[A-Za-z0-9_-]{1,64}$/;
 
 const wholeOf = (root: JsonNode, name: string): number | undefined => {
   const value = textOf(root, name);
@@ -129,7 +128,7 @@ const drainOf = (root: JsonNode): MessageResult => {
 
 const redriveOf = (root: JsonNode): MessageResult => {
   const operation = textOf(root, 'operation');
-  if (typeof operation !== 'string' || !OPERATION.test(operation)) return senseless('operation', 'must be an id');
+  if (typeof operation !== 'string' || !isOwnId(operation)) return senseless('operation', 'must be an id');
   const position = wholeOf(root, 'position');
   if (position === undefined) return notWhole('position');
   const turn = wholeOf(root, 'turn');

@@ -23,16 +23,19 @@ export const FORMAT = 1;
 
 export type Status = 'pending' | 'claimed' | 'delivered' | 'cancelled' | 'quarantined';
 
-export type QuarantineReason =
-  | 'budget'
-  | 'rejected'
-  | 'gone'
-  | 'in-doubt'
-  | 'key-expired'
-  | 'horizon'
-  | 'blocked'
-  | 'payload-changed'
-  | 'no-destination';
+export const QUARANTINE_REASONS = [
+  'budget',
+  'rejected',
+  'gone',
+  'in-doubt',
+  'key-expired',
+  'horizon',
+  'blocked',
+  'payload-changed',
+  'no-destination',
+] as const;
+
+export type QuarantineReason = (typeof QUARANTINE_REASONS)[number];
 
 export type CancelReason = 'operator' | 'shadow';
 

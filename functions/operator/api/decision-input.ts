@@ -1,10 +1,21 @@
 /** What every request for a decision carries: who asks, under which request id, and why. */
 import type { Context } from 'hono';
 import * as z from 'zod/mini';
-import { parseRequestId, type RequestId } from '../../core/ids.ts';
+import { parseDestinationId, parseRequestId, type RequestId } from '../../core/ids.ts';
 import { REASON_CHARS_MAX } from '../../core/limits.ts';
 import type { Signed } from '../../http/auth.ts';
 import { jsonBody, type Read } from './segments.ts';
+
+/** The id of a destination in a body. */
+export const destinationId = z.pipe(
+  z.string(),
+  z.transform((text, context) => {
+    const parsed = parseDestinationId(text);
+    if (parsed.kind === 'ok') return parsed.id;
+    context.issues.push({ code: 'custom', message: parsed.reason, input: text });
+    return z.NEVER;
+  }),
+);
 
 /** A sentence for other people: on one line, and not only blanks. */
 export const sentence = z.string().check(

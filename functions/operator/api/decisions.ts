@@ -1,7 +1,6 @@
 /** Decisions of people. Each has an actor, a reason, and a request id that makes its repeats one decision. */
 import type { Context, Hono } from 'hono';
 import * as z from 'zod/mini';
-import { parseDestinationId } from '../../core/ids.ts';
 import { API_BODY_BYTES_MAX, DESTINATIONS_PER_EVENT_MAX, GRANT_MAX } from '../../core/limits.ts';
 import { needs, type Signed } from '../../http/auth.ts';
 import { bounded } from '../../http/body.ts';
@@ -13,7 +12,7 @@ import { type DestinationAsked, pauseDestination, resumeDestination } from '../c
 import { type ReplayDecided, replayEvent } from '../commands/replay.ts';
 import { parkedOf } from '../commands/stats.ts';
 import { testDestination } from '../commands/test-destination.ts';
-import { readDecision, sentence } from './decision-input.ts';
+import { destinationId, readDecision, sentence } from './decision-input.ts';
 import { refusal, reused } from './decision-problems.ts';
 import { absent, deliverySegments, destinationSegment, eventSegment, newer, type Read } from './segments.ts';
 import { deliveryView, destinationView, hrefOf } from './views.ts';
@@ -91,16 +90,6 @@ const onDelivery = async <Body>(
 };
 
 // ---- replay -------------------------------------------------------------------------------------------------------
-
-const destinationId = z.pipe(
-  z.string(),
-  z.transform((text, context) => {
-    const parsed = parseDestinationId(text);
-    if (parsed.kind === 'ok') return parsed.id;
-    context.issues.push({ code: 'custom', message: parsed.reason, input: text });
-    return z.NEVER;
-  }),
-);
 
 const replayBody = z.strictObject({
   reason: sentence,

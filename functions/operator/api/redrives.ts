@@ -2,9 +2,9 @@
 import type { Context, Hono } from 'hono';
 import * as z from 'zod/mini';
 import { recoveryMs } from '../../core/estimate.ts';
-import { parseDestinationId } from '../../core/ids.ts';
+import { isOwnId } from '../../core/ids.ts';
 import { API_BODY_BYTES_MAX, LIST_PAGE_MAX } from '../../core/limits.ts';
-import type { QuarantineReason } from '../../core/model.ts';
+import { QUARANTINE_REASONS } from '../../core/model.ts';
 import type { Operation } from '../../core/operations.ts';
 import { needs, type Signed } from '../../http/auth.ts';
 import { bounded } from '../../http/body.ts';
@@ -22,7 +22,7 @@ import {
   showRedrive,
   stopRedrive,
 } from '../commands/redrives.ts';
-import { readDecision, sentence } from './decision-input.ts';
+import { destinationId, readDecision, sentence } from './decision-input.ts';
 import { reused } from './decision-problems.ts';
 import { operationSummary, operationView, type Window } from './redrive-views.ts';
 import { absent, newer, type Read } from './segments.ts';
@@ -49,34 +49,12 @@ const bad = (field: string, reason: string): Problem => ({
 /** An id that is not one of ours names nothing: it is looked for as the empty one, which no operation has. */
 const operationIn = (context: Context): string => {
   const text = context.req.param('operation') ?? '';
-  return /^[A-Za-z0-9_-]{1,64}$/.test(text) ? text : '';
+  return isOwnId(text) ? text : '';
 };
 const unknown = (context: Context): Problem =>
   absent(`operation ${(context.req.param('operation') ?? '').slice(0, 64)}`);
 
 // ---- plan ---------------------------------------------------------------------------------------------------------
-
-const REASONS = [
-  'budget',
-  'rejected',
-  'gone',
-  'in-doubt',
-  'key-expired',
-  'horizon',
-  'blocked',
-  'payload-changed',
-  'no-destination',
-] as const satisfies readonly QuarantineReason[];
-
-const destinationId = z.pipe(
-  z.string(),
-  z.transform((text, context) => {
-    const parsed = parseDestinationId(text);
-    if (parsed.kind === 'ok') return parsed.id;
-    context.issues.push({ code: 'custom', message: parsed.reason, input: text });
-    return z.NEVER;
-  }),
-);
 
 const RECOVERY_MINUTES_DEFAULT = 60;
 const RECOVERY_MINUTES_MAX = 7 * 24 * 60;
@@ -86,7 +64,7 @@ const planBody = z
   .strictObject({
     source: z.enum(['dead-letters', 'quarantine']),
     destination: z.optional(destinationId),
-    reason: z.optional(z.enum(REASONS)),
+    reason: z.optional(z.enum(QUARANTINE_REASONS)),
     limit: z.int().check(z.minimum(1), z.maximum(PLAN_MESSAGES_MAX)),
     recoveryMinutes: z._default(
       z.number().check(z.minimum(0.1), z.maximum(RECOVERY_MINUTES_MAX)),

@@ -9,6 +9,7 @@
  *   cancelled, quarantined  endMs why
  */
 import * as z from 'zod/mini';
+import { QUARANTINE_REASONS } from '../../../core/model.ts';
 import { claimId, count, hash, instantMs } from './attributes.ts';
 
 const life = {
@@ -78,17 +79,7 @@ const quarantined = z.strictObject({
   ...life,
   st: z.literal('quarantined'),
   endMs: instantMs,
-  why: z.enum([
-    'budget',
-    'rejected',
-    'gone',
-    'in-doubt',
-    'key-expired',
-    'horizon',
-    'blocked',
-    'payload-changed',
-    'no-destination',
-  ]),
+  why: z.enum(QUARANTINE_REASONS),
 });
 
 const STATUSES = [pending, claimed, delivered, cancelled, quarantined] as const;
