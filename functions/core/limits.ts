@@ -178,6 +178,20 @@ export const RESCUE_LEASE_SEC = 30;
 export const TICK_MS = 60 * SECOND;
 export const LIST_PAGE_MAX = 100;
 
+// ---- a queue of SQS ------------------------------------------------------------------------------------------------
+
+/**
+ * A message that is being worked on stays out of sight for at least six times the limit of the function, so that it does
+ * not come again while its batch is tried once more. Source: AWS Lambda developer guide, "Using Lambda with Amazon SQS".
+ */
+export const SQS_VISIBILITY_MS = 6 * FUNCTION_MS;
+/** With fewer, throttling of the function alone would dead-letter healthy messages. Source: the same page. */
+export const SQS_RECEIVES_MAX = 5;
+export const SQS_BATCH_MESSAGES = 10;
+export const SQS_KEPT_MS = 7 * DAY;
+/** The longest that the service keeps a message. Its age counts from when it was first sent, wherever it has been since. */
+export const SQS_DEAD_KEPT_MS = 14 * DAY;
+
 // ---- the relations ------------------------------------------------------------------------------------------------
 
 /**
@@ -211,6 +225,13 @@ export const relations = (): readonly Relation[] => [
   },
   { says: 'answer deadline of the queue < limit of the function', holds: PUSH_ANSWER_MS < FUNCTION_MS },
   { says: 'the limit of a function stays under 900 seconds', holds: FUNCTION_MS < 900 * SECOND },
+  { says: 'a message of SQS stays away for six limits of the function', holds: SQS_VISIBILITY_MS >= 6 * FUNCTION_MS },
+  { says: 'a message of SQS is received at least five times', holds: SQS_RECEIVES_MAX >= 5 },
+  {
+    says: 'the retries of SQS end long before it forgets the message',
+    holds: SQS_VISIBILITY_MS * SQS_RECEIVES_MAX < SQS_KEPT_MS / 24,
+  },
+  { says: 'dead letters are kept longer than the queue keeps messages', holds: SQS_DEAD_KEPT_MS >= 2 * SQS_KEPT_MS },
   {
     says: 'settle and re-check fit between deadline and lease',
     holds: RECHECK_FRESH_MS + LEDGER_REQUEST_MS + SKEW_MARGIN_MS < LEASE_OVER_TIMEOUT_MS,

@@ -117,7 +117,7 @@ const ZONES: readonly Zone[] = [
     name: 'infra/aws',
     holds: /^infra\/aws\//,
     files: [/^infra\/aws\//, SCHEMA],
-    packages: [/^aws-cdk-lib(\/|$)/, /^constructs$/, /^cdk-nag$/, /^node:/],
+    packages: [/^aws-cdk-lib(\/|$)/, /^constructs$/, /^cdk-nag$/, /^esbuild$/, /^node:/],
     instead:
       'the stack names entry files by path; of the code it knows core/limits.ts and the schema of the table only',
   },

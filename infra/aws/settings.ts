@@ -1,0 +1,107 @@
+/**
+ * What a deployment can choose. The same settings are properties of the construct and, as context, of the stack that
+ * `cdk.json` deploys alone: `npm run deploy -- -c transport=both -c alarmEmail=ops@example.com`.
+ */
+import type { Node } from 'constructs';
+
+export const TRANSPORTS = ['sqs', 'infrai', 'both'] as const;
+export const TICKS = ['schedule', 'transport'] as const;
+
+export interface OncewardProps {
+  /**
+   * `sqs`: a queue in this account. `infrai`: pushes come to a public URL. `both`: what Onceward publishes itself goes
+   * through SQS, and pushes of Infrai are received as well.
+   * @default 'sqs'
+   */
+  readonly transport?: (typeof TRANSPORTS)[number];
+  /**
+   * What calls the reconciler every minute: an EventBridge schedule, or the cron of a push transport, which needs a
+   * public URL.
+   * @default 'schedule'
+   */
+  readonly tick?: (typeof TICKS)[number];
+  /** The name of the queue on Infrai; wanted exactly where that transport is on. */
+  readonly infraiQueue?: string;
+  /** @default the public address of Infrai */
+  readonly infraiUrl?: string;
+  /** Who gets the alarms; without one they only change their state. */
+  readonly alarmEmail?: string;
+  /**
+   * Invocations of the receiver at a time, 2 to 1,000: what bounds the load on ledger and destinations.
+   * @default 20
+   */
+  readonly receiverConcurrency?: number;
+  /**
+   * For a trial: the table goes when the stack goes, and nothing protects it from being deleted.
+   * @default false
+   */
+  readonly disposable?: boolean;
+}
+
+export interface Settings extends Required<Omit<OncewardProps, 'infraiQueue' | 'infraiUrl' | 'alarmEmail'>> {
+  readonly infrai?: { readonly queue: string; readonly url?: string };
+  readonly alarmEmail?: string;
+}
+
+export const usesSqs = ({ transport }: Pick<Settings, 'transport'>): boolean => transport !== 'infrai';
+export const usesInfrai = ({ transport }: Pick<Settings, 'transport'>): boolean => transport !== 'sqs';
+
+/** Below 2 an SQS event source refuses it. */
+const CONCURRENCY_MIN = 2;
+const CONCURRENCY_MAX = 1_000;
+const CONCURRENCY_DEFAULT = 20;
+
+/** Throws with the name of the setting, what is wrong with it and what to do. */
+export const settingsOf = (props: OncewardProps): Settings => {
+  const settings = {
+    transport: oneOf('transport', TRANSPORTS, props.transport ?? 'sqs'),
+    tick: oneOf('tick', TICKS, props.tick ?? 'schedule'),
+    receiverConcurrency: concurrencyOf(props.receiverConcurrency ?? CONCURRENCY_DEFAULT),
+    disposable: props.disposable ?? false,
+    ...(props.alarmEmail === undefined ? {} : { alarmEmail: props.alarmEmail }),
+  };
+  if (settings.tick === 'transport' && !usesInfrai(settings)) {
+    throw new Error('tick: "transport" needs a transport with a cron of its own: set transport to infrai or both');
+  }
+  if (!usesInfrai(settings)) {
+    if (props.infraiQueue === undefined && props.infraiUrl === undefined) return settings;
+    throw new Error('infraiQueue and infraiUrl have no meaning where transport is sqs: leave them out');
+  }
+  if (props.infraiQueue === undefined) {
+    throw new Error(`infraiQueue is missing: with transport ${settings.transport}, give the name of the queue`);
+  }
+  const url = props.infraiUrl === undefined ? {} : { url: props.infraiUrl };
+  return { ...settings, infrai: { queue: props.infraiQueue, ...url } };
+};
+
+const oneOf = <T extends string>(name: string, known: readonly T[], value: string): T => {
+  const found = known.find((one) => one === value);
+  if (found === undefined) throw new Error(`${name}: "${value}" is not known; use ${known.join(', ')}`);
+  return found;
+};
+
+const concurrencyOf = (value: number): number => {
+  if (Number.isInteger(value) && value >= CONCURRENCY_MIN && value <= CONCURRENCY_MAX) return value;
+  throw new Error(`receiverConcurrency must be a whole number from ${CONCURRENCY_MIN} to ${CONCURRENCY_MAX}`);
+};
+
+/** The properties from the context of an app. Context given on the command line is always text. */
+export const propsFromContext = (node: Node): OncewardProps => {
+  const text = (name: string): string | undefined => {
+    const value: unknown = node.tryGetContext(name);
+    return value === undefined || value === '' ? undefined : String(value);
+  };
+  const given = {
+    transport: text('transport') as OncewardProps['transport'],
+    tick: text('tick') as OncewardProps['tick'],
+    infraiQueue: text('infraiQueue'),
+    infraiUrl: text('infraiUrl'),
+    alarmEmail: text('alarmEmail'),
+    receiverConcurrency: text('receiverConcurrency') === undefined ? undefined : Number(text('receiverConcurrency')),
+    disposable:
+      text('disposable') === undefined
+        ? undefined
+        : oneOf('disposable', ['true', 'false'], text('disposable') ?? '') === 'true',
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+};
