@@ -6,7 +6,7 @@ import { directions } from './rules/directions.ts';
 import { fileLength, functionLength } from './rules/length.ts';
 import { domainWords, fileNames, noDefaultExports } from './rules/names.ts';
 import { parses } from './rules/parses.ts';
-import { everyTestRuns, noSleeps } from './rules/test-manners.ts';
+import { everyTestRuns, noSleeps, ownWorker } from './rules/test-manners.ts';
 import { texts } from './rules/texts.ts';
 import { topLevel } from './rules/top-level.ts';
 
@@ -24,6 +24,7 @@ export const RULES: readonly Rule[] = [
   domainWords,
   everyTestRuns,
   noSleeps,
+  ownWorker,
   texts,
   topLevel,
 ];

@@ -5,6 +5,7 @@ import { lineOf, type Source, sources, startOf, walk } from '../source.ts';
 
 const RUNNERS = new Set(['describe', 'it', 'test', 'suite', 'bench']);
 const LEFT_OUT = new Set(['only', 'skip', 'todo']);
+const REPLACING = new Set(['mock', 'doMock', 'resetModules']);
 const WAIT_OK = /\/\/ wait-ok: \S/;
 
 export const everyTestRuns: Rule = {
@@ -16,6 +17,19 @@ export const everyTestRuns: Rule = {
         if (node.type !== 'MemberExpression' || node.property.type !== 'Identifier') return undefined;
         if (!LEFT_OUT.has(node.property.name) || !RUNNERS.has(startOf(node.object))) return undefined;
         return `take .${node.property.name} away: mend the test or delete it`;
+      }),
+    ),
+};
+
+export const ownWorker: Rule = {
+  name: 'own-worker',
+  promise: 'a test that replaces a module has a worker of its own: its name ends in .isolated.test.ts',
+  check: (files) =>
+    sources(files, (path) => isTest(path) && !path.endsWith('.isolated.test.ts')).flatMap((source) =>
+      collect(source, (node) => {
+        if (node.type !== 'MemberExpression' || node.property.type !== 'Identifier') return undefined;
+        if (!REPLACING.has(node.property.name) || startOf(node.object) !== 'vi') return undefined;
+        return `vi.${node.property.name} reaches other files of this worker: name the file .isolated.test.ts`;
       }),
     ),
 };
