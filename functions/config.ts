@@ -174,5 +174,46 @@ export const readLocalConfig = (env: Environment): LocalConfig => {
   });
 };
 
+// ---- command line -------------------------------------------------------------------------------------------------
+
+export interface CliConfig {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Where events are accepted: in the cloud a function, and so a host, of its own. */
+  readonly intakeUrl: string;
+  readonly token?: string;
+}
+
+const baseUrl = z
+  .string()
+  .check(
+    z.maxLength(512),
+    z.regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/, 'must be an http(s) URL without a query, such as https://host'),
+  );
+
+const LOCAL_WORLD = 'http://127.0.0.1:8787';
+
+const cliSchema = z.object({
+  ONCEWARD_URL: z._default(baseUrl, LOCAL_WORLD),
+  ONCEWARD_INTAKE_URL: z.optional(baseUrl),
+  ONCEWARD_TOKEN: z.optional(
+    z.string().check(z.regex(/^[A-Za-z0-9._~+/-]{1,512}=*$/, 'holds characters that no bearer token has')),
+  ),
+});
+
+export const readCliConfig = (env: Environment): CliConfig => {
+  const cli = read(cliSchema, env);
+  const url = cli.ONCEWARD_URL.replace(/\/+$/, '');
+  return Object.freeze({
+    url,
+    intakeUrl: cli.ONCEWARD_INTAKE_URL?.replace(/\/+$/, '') ?? url,
+    ...(cli.ONCEWARD_TOKEN === undefined ? {} : { token: cli.ONCEWARD_TOKEN }),
+  });
+};
+
+/** NO_COLOR (https://no-color.org): set and not empty means no colour. A dumb terminal has none either. */
+export const wantsColour = (env: Environment): boolean =>
+  given(env)['NO_COLOR'] === undefined && given(env)['TERM'] !== 'dumb';
+
 /** The environment of this process. Nothing else names it. */
 export const environment = (): Environment => process.env;

@@ -58,7 +58,7 @@ const COMMAND_LINE: Zone = {
   name: 'functions/operator/cli',
   holds: /^functions\/operator\/cli\//,
   files: [/^functions\/operator\//, STEPS, CORE, PORTS, CONFIG],
-  packages: [...PURE, /^node:/],
+  packages: [...PURE, /^node:/, /^commander$/, /^string-width$/],
   instead: 'ask for it through a port and fill the port in a compose file',
 };
 

@@ -1,0 +1,6 @@
+#!/usr/bin/env node
+/** `onceward`: the operator's commands as a command line. A client of the HTTP API, never of the table. */
+import { composeShell } from './compose.ts';
+import { runCli } from './run.ts';
+
+process.exitCode = await runCli(process.argv.slice(2), composeShell());

@@ -1,0 +1,22 @@
+/** What a command may use. Filled from the process in `compose.ts`, and by hand in tests. */
+import type { Clock, Dice } from '../../ports.ts';
+import type { Client } from './client.ts';
+
+export interface Shell {
+  /** Standard output: the answer, and nothing else. */
+  readonly out: (text: string) => void;
+  /** Standard error: faults, questions and progress. */
+  readonly err: (text: string) => void;
+  readonly colour: boolean;
+  /** Progress may redraw its line, for standard error is a terminal. */
+  readonly live: boolean;
+  readonly columns: number;
+  /** Asks a person, and says whether they agreed. Absent where nobody can be asked. */
+  readonly ask?: (question: string) => Promise<boolean>;
+  /** The bytes of a file; `-` is standard input. */
+  readonly read: (path: string) => Promise<Uint8Array>;
+  /** Made when it is first needed: help must work without any setting. Throws ConfigError. */
+  readonly client: () => Client;
+  readonly clock: Clock;
+  readonly dice: Pick<Dice, 'id'>;
+}

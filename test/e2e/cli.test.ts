@@ -1,0 +1,169 @@
+/** The command line over the real apps: what it says, what it asks, how it ends. */
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../functions/config.ts';
+import { appsAsWire, type CliOptions, ran } from '../support/cli.ts';
+import { isDecided } from '../support/decisions.ts';
+import { openTestWorld, type TestWorld } from '../support/world.ts';
+import { EVENT, opened, PARTNER } from '../support/world-states.ts';
+
+const SEND = ['event', 'send', '--id', 'o-1', '--to', PARTNER, '--payload', '{"total": 12.50}'];
+const PAUSE = ['destination', 'pause', PARTNER, '--reason', 'maintenance'];
+
+const withPartner = async (): Promise<TestWorld> => {
+  const world = openTestWorld();
+  await world.destination(PARTNER);
+  return world;
+};
+
+describe('what changes something', () => {
+  it('says what it will do and does it when a person agrees', async () => {
+    const world = await withPartner();
+    const done = await ran(world, PAUSE, { says: true });
+    expect(done.err).toContain(`Destination ${PARTNER} is active.`);
+    expect(done.exit).toBe(0);
+    const shown = await world.call('operator', 'GET', `/v1/destinations/${PARTNER}`, { token: world.token('view') });
+    expect(shown.body).toMatchObject({ state: 'paused', by: 'holder-of-admin', reason: 'maintenance' });
+  });
+
+  it.each([
+    ['a person says no', { says: false }, [], 2],
+    ['nobody is there to be asked', {}, [], 2],
+    ['it is only looked at', {}, ['--dry-run'], 0],
+  ] as const)('changes nothing when %s', async (_when, options: CliOptions, more, exit) => {
+    const world = await withPartner();
+    for (const args of [PAUSE, SEND]) {
+      const written = world.store.writes.length;
+      expect((await ran(world, [...args, ...more], options)).exit).toBe(exit);
+      expect(world.store.writes).toHaveLength(written);
+    }
+  });
+
+  it('shows the request that --dry-run did not send, as JSON where asked', async () => {
+    const world = await withPartner();
+    const { out } = await ran(world, [...PAUSE, '--request-id', 'night-1', '--dry-run', '--json']);
+    expect(JSON.parse(out)).toMatchObject({
+      dryRun: true,
+      request: {
+        method: 'POST',
+        path: `/v1/destinations/${PARTNER}/pause`,
+        body: { reason: 'maintenance' },
+        idempotencyKey: 'night-1',
+      },
+    });
+  });
+
+  it('decides once under one --request-id, however often it is sent', async () => {
+    const world = await opened(openTestWorld());
+    const cancel = ['delivery', 'cancel', EVENT, PARTNER, '--reason', 'duplicate', '--request-id', 'c-1', '--yes'];
+    const first = await ran(world, cancel);
+    expect(first).toMatchObject({ exit: 0, err: '' });
+    const row = await world.row(EVENT, PARTNER);
+    expect((await ran(world, cancel)).exit).toBe(0);
+    expect(await world.row(EVENT, PARTNER)).toEqual(row);
+  });
+});
+
+describe('an event from the command line', () => {
+  it('keeps its payload byte for byte, from an argument, a file or standard input', async () => {
+    const world = await withPartner();
+    const files = { 'order.json': '{"n": 1.0,\n "s": "ä"}', '-': '[1e2]' };
+    const sent = (id: string, ...more: string[]) =>
+      ran(world, ['event', 'send', '--id', id, '--to', PARTNER, '--yes', ...more], { files, right: 'send' });
+    await sent('argument', '--payload', '{"total": 12.50}');
+    await sent('file', '--file', 'order.json');
+    await sent('input', '--file', '-');
+    await sent('text', '--file', '-', '--content-type', 'text/plain');
+    await world.run(1_000);
+    const bodies = world.sender.sends.map(({ body }) => Buffer.from(body).toString());
+    expect(bodies.toSorted()).toEqual(['[1e2]', '[1e2]', '{"n": 1.0,\n "s": "ä"}', '{"total": 12.50}']);
+  });
+
+  it.each([
+    [['--payload', '{broken'], 'no JSON'],
+    [['--payload', '1', '--file', '-'], 'one of them'],
+    [[], 'one of them'],
+    [['--file', 'missing'], 'cannot read missing'],
+  ])('is refused before anything is asked: %j', async (more, says) => {
+    const args = ['event', 'send', '--id', 'o-1', '--to', PARTNER, '--yes', ...more];
+    const done = await ran(await withPartner(), args);
+    expect(done).toMatchObject({ exit: 2, out: '' });
+    expect(done.err).toContain(says);
+  });
+});
+
+describe('an end with an error', () => {
+  const oneLine = /^onceward: [^\n]+\n$/;
+  const LIST = ['delivery', 'list'];
+  const away = (code: string): CliOptions => ({ wire: { callOnce: async () => ({ kind: 'none', code }) } });
+  const page: CliOptions = {
+    wire: {
+      callOnce: async () => ({ kind: 'answer', status: 200, text: '<p>', contentType: 'text/html', header: () => '' }),
+    },
+  };
+  const badSetting: CliOptions = {
+    shell: {
+      client: () => {
+        throw new ConfigError('ONCEWARD_URL', 'must be an http(s) URL');
+      },
+    },
+  };
+
+  it.each([
+    ['no token', LIST, { token: undefined }, 2, 'ONCEWARD_TOKEN'],
+    ['a token that is not known', LIST, { token: 'nobody-knows-it' }, 1, 'not-signed-in'],
+    ['a token without the right', PAUSE.concat('--yes'), { right: 'view' }, 1, 'right-missing'],
+    ['nothing that listens', LIST, away('ECONNREFUSED'), 1, 'nothing listens there'],
+    ['a host that does not exist', LIST, away('ENOTFOUND'), 1, 'DNS does not know this host'],
+    ['no answer in time', LIST, away('timeout'), 1, 'no answer in time'],
+    ['another service at the URL', LIST, page, 1, 'is ONCEWARD_URL right?'],
+    ['a bad setting', LIST, badSetting, 2, 'setting ONCEWARD_URL must be'],
+    ['a noun that does not exist', ['delivry'], {}, 2, "unknown command 'delivry'"],
+    ['an option that does not exist', [...LIST, '--lots'], {}, 2, "unknown option '--lots'"],
+    ['a missing reason', ['delivery', 'cancel', 'a', 'b'], {}, 2, '--reason'],
+    ['a list that does not exist', [...LIST, '--list', 'all'], {}, 2, 'open, parked, quarantined, recent'],
+    ['a delivery that does not exist', ['delivery', 'show', 'a', 'b'], {}, 1, 'not-found'],
+  ] as const)('is one line that says what to do: %s', async (_what, args, options, exit, says) => {
+    const done = await ran(await withPartner(), args, options);
+    expect(done.exit).toBe(exit);
+    expect(done.out).toBe('');
+    expect(done.err).toMatch(oneLine);
+    expect(done.err).toContain(says);
+  });
+
+  it('names a refused decision by its code, and says how it was refused as JSON', async () => {
+    const world = await opened(openTestWorld());
+    const args = ['delivery', 'redrive', EVENT, PARTNER, '--reason', 'again', '--yes'];
+    expect(await ran(world, args)).toMatchObject({ exit: 1, err: expect.stringContaining('not-quarantined: ') });
+    const { err } = await ran(world, [...args, '--json']);
+    expect(JSON.parse(err)).toMatchObject({ error: { code: 'not-quarantined', status: 409 } });
+  });
+
+  it('of a decision whose answer was lost gives the id under which it is completed, and nothing twice', async () => {
+    const world = await withPartner();
+    const network = appsAsWire(world);
+    const lost: CliOptions = {
+      wire: {
+        callOnce: async (request) => {
+          const answer = await network(request);
+          return request.method === 'GET' ? answer : { kind: 'none', code: 'timeout' };
+        },
+      },
+    };
+    const { exit, err } = await ran(world, [...PAUSE, '--yes'], lost);
+    expect([exit, err.match(oneLine) !== null]).toEqual([1, true]);
+    const [, id = ''] = /--request-id (\S+) /.exec(err) ?? [];
+    expect(isDecided(world, id)).toBe(true);
+    const again = await ran(world, [...PAUSE, '--yes', '--request-id', id]);
+    expect(again).toMatchObject({ exit: 0, out: expect.stringContaining(`Decision ${id} is on record.`) });
+  });
+});
+
+describe('the help', () => {
+  it('works without any setting, and lists nouns, settings and exit codes', async () => {
+    const done = await ran(openTestWorld(), ['--help'], { token: undefined });
+    expect(done).toMatchObject({ exit: 0, err: '' });
+    for (const word of ['event', 'delivery', 'destination', 'redrive', 'ONCEWARD_TOKEN', 'Exit codes: 0']) {
+      expect(done.out).toContain(word);
+    }
+  });
+});
