@@ -1,4 +1,4 @@
-/** Twenty kills of the local world, its data on disk: I1 to I8 hold. About 40 s. `npm run kills` plays many more. */
+/** Twenty kills of the local world, its data on disk: I1 to I8 hold. About a minute. `npm run kills` plays many more. */
 import { expect, it } from 'vitest';
 import { judgeKills } from './judge.ts';
 import { playKills } from './played.ts';
