@@ -115,12 +115,17 @@ export const readInfraiConfig = (env: Environment): InfraiConfig => {
 
 export interface CloudConfig {
   readonly table: string;
+  /** Under which the functions of one deployment measure themselves together; without it, nothing is a metric. */
+  readonly deployment?: string;
   /** Our own public hosts: no destination may point there. */
   readonly ownHosts: readonly string[];
 }
 
 const cloudSchema = z.object({
   ONCEWARD_TABLE: text,
+  ONCEWARD_DEPLOYMENT: z.optional(
+    z.string().check(z.regex(/^[A-Za-z0-9-]{1,128}$/, 'must be 1 to 128 letters, digits and hyphens')),
+  ),
   ONCEWARD_OWN_HOSTS: z._default(
     z
       .string()
@@ -135,7 +140,11 @@ const cloudSchema = z.object({
 export const readCloudConfig = (env: Environment): CloudConfig => {
   const cloud = read(cloudSchema, env);
   const ownHosts = cloud.ONCEWARD_OWN_HOSTS.split(',').map((host) => host.trim().toLowerCase());
-  return Object.freeze({ table: cloud.ONCEWARD_TABLE, ownHosts: ownHosts.filter((host) => host !== '') });
+  return Object.freeze({
+    table: cloud.ONCEWARD_TABLE,
+    ownHosts: ownHosts.filter((host) => host !== ''),
+    ...(cloud.ONCEWARD_DEPLOYMENT === undefined ? {} : { deployment: cloud.ONCEWARD_DEPLOYMENT }),
+  });
 };
 
 // ---- local world --------------------------------------------------------------------------------------------------

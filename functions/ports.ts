@@ -6,6 +6,7 @@
  */
 import type { DestinationId, EventId, RequestId } from './core/ids.ts';
 import type { Destination, Gate, Item, ItemKind, ItemOf, Slot } from './core/items.ts';
+import type { CountName, Measures } from './core/metrics.ts';
 import type { DeliveryRef } from './core/model.ts';
 import type { OperationMessage } from './core/operations.ts';
 import type { Answer } from './core/outcome.ts';
@@ -244,9 +245,9 @@ export interface Secrets {
 export type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Telemetry {
-  /** One wide line: identities first, then what was decided and why. */
-  line(name: string, fields: Fields): void;
-  count(name: string, by?: number): void;
+  /** One wide line: identities first, then what was decided and why, and the numbers that it is kept as. */
+  line(name: string, fields: Fields, measures?: Measures): void;
+  count(name: CountName, by?: number): void;
 }
 
 // ---- system -------------------------------------------------------------------------------------------------------

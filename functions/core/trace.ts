@@ -13,9 +13,12 @@ export const readTraceparent = (value: string | undefined): string | undefined =
 
 const hex = (text: string, chars: number): string => createHash('sha256').update(text).digest('hex').slice(0, chars);
 
-/** What an attempt sends: the caller's trace where it gave one, else a trace made from the event's id. */
-export const traceparentOf = (event: EventId, claim: ClaimId, given: string | undefined): string => {
-  const parts = given === undefined ? null : TRACEPARENT.exec(given);
-  const trace = parts?.[1] ?? hex(`trace ${event}`, 32);
-  return `00-${trace}-${hex(`span ${claim}`, 16)}-${parts?.[3] ?? '01'}`;
-};
+const partsOf = (given: string | undefined) => (given === undefined ? null : TRACEPARENT.exec(given));
+
+/** The caller's trace where it gave one, else a trace made from the event's id. 32 hexadecimal digits. */
+export const traceIdOf = (event: EventId, given: string | undefined): string =>
+  partsOf(given)?.[1] ?? hex(`trace ${event}`, 32);
+
+/** What an attempt sends: one trace for all attempts of an event, a span of its own for each. */
+export const traceparentOf = (event: EventId, claim: ClaimId, given: string | undefined): string =>
+  `00-${traceIdOf(event, given)}-${hex(`span ${claim}`, 16)}-${partsOf(given)?.[3] ?? '01'}`;

@@ -11,6 +11,7 @@
 import type { Env, Hono } from 'hono';
 import { type APIGatewayProxyResult, handle, type LambdaContext, type LambdaEvent } from 'hono/aws-lambda';
 import { FUNCTION_MS } from '../core/limits.ts';
+import type { CountName } from '../core/metrics.ts';
 import type { Telemetry } from '../ports.ts';
 import { type Problem, problemBody } from './problem.ts';
 
@@ -32,7 +33,9 @@ export const lambdaEntry = <E extends Env>(app: Hono<E>, telemetry: Pick<Telemet
   };
 };
 
-const faultOf = (event: LambdaEvent): Problem | undefined => {
+type Fault = Problem & { readonly code: Extract<CountName, 'body-not-base64' | 'unexpected-body'> };
+
+const faultOf = (event: LambdaEvent): Fault | undefined => {
   if (!event.body) return undefined;
   if (event.isBase64Encoded && !isBase64(event.body)) {
     const detail = 'the body is marked as base64 and is none; send the bytes themselves, the platform encodes them';

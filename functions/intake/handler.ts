@@ -10,10 +10,11 @@ import { lambdaEntry } from '../http/lambda.ts';
 import { createIntakeApp } from './app.ts';
 
 const env = environment();
-const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`));
+const cloud = readCloudConfig(env);
+const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`), cloud);
 
 const app = createIntakeApp({
-  ledger: createDynamoLedger({ client: createLedgerClient(), table: readCloudConfig(env).table }),
+  ledger: createDynamoLedger({ client: createLedgerClient(), table: cloud.table }),
   queue: createInfraiQueue({ ...readInfraiConfig(env), publishMs: PUBLISH_MS }),
   telemetry,
   clock: systemClock,

@@ -14,10 +14,11 @@ import { lambdaEntry } from '../http/lambda.ts';
 import { createOperatorApp } from './api/app.ts';
 
 const env = environment();
-const { table, ownHosts } = readCloudConfig(env);
+const cloud = readCloudConfig(env);
+const { table, ownHosts } = cloud;
 const infrai = readInfraiConfig(env);
 const client = createLedgerClient();
-const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`));
+const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`), cloud);
 
 const app = createOperatorApp(
   {

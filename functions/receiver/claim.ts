@@ -52,6 +52,5 @@ export const claim = async (world: Receiver, run: Run, row: Delivery, passed: Pa
   if (ours && result.row.status === 'claimed') {
     return { kind: 'claimed', row: result.row, event: found.item, config, probe };
   }
-  if (result.kind === 'applied' && result.note === 'quarantined') world.telemetry.count('quarantined');
   return { kind: 'answered', verdict: verdictOf(result) };
 };

@@ -13,6 +13,7 @@ import { type DrainMessage, drainBody } from '../core/message.ts';
 import type { Pending } from '../core/model.ts';
 import { LedgerCorrupt, type Ref } from '../ports.ts';
 import { delaySecOf, publishDelivery } from '../steps/effects.ts';
+import { notPublished } from '../steps/not-published.ts';
 import { ack, type Verdict } from './answer.ts';
 import type { Receiver, Run } from './run.ts';
 
@@ -82,7 +83,7 @@ const enqueue = async (
     delaySec,
   });
   if (published.kind === 'published') return ack('drained');
-  world.telemetry.line('publish.failed', { destination: next.destination, code: published.code });
+  notPublished(world.telemetry, { destination: next.destination }, published);
   return { kind: 'later', code: 'queue-unavailable', detail: published.detail };
 };
 

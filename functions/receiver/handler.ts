@@ -17,11 +17,12 @@ import { lambdaEntry, remainingMsOf } from '../http/lambda.ts';
 import { createReceiverApp } from './app.ts';
 
 const env = environment();
-const { table, ownHosts } = readCloudConfig(env);
+const cloud = readCloudConfig(env);
+const { table, ownHosts } = cloud;
 const infrai = readInfraiConfig(env);
 const client = createLedgerClient();
 const ledger = createDynamoLedger({ client, table });
-const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`));
+const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`), cloud);
 
 const app = createReceiverApp(
   {

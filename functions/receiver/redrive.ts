@@ -145,7 +145,7 @@ const end = async (
         }
       : undefined,
   );
-  world.telemetry.count(`redrive-${ended.state}`);
+  if (ended.state === 'done' || ended.state === 'stopped') world.telemetry.count(`redrive-${ended.state}`);
   world.telemetry.line('redrive.ended', {
     operation: ended.operation,
     state: ended.state,

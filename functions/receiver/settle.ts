@@ -7,8 +7,10 @@
  */
 import type { WriteId } from '../core/ids.ts';
 import type { SettleInput } from '../core/inputs.ts';
+import { outgoingKey } from '../core/keys.ts';
 import { SETTLE_TRIES_MAX } from '../core/limits.ts';
 import type { Delivery } from '../core/model.ts';
+import { traceIdOf } from '../core/trace.ts';
 import { PortUnavailable } from '../ports.ts';
 import { noteOutcome } from '../steps/gate.ts';
 import { resume } from '../steps/resume.ts';
@@ -77,18 +79,20 @@ const latest = async (world: Receiver, claimed: ClaimMade, tries: number): Promi
 const report = (world: Receiver, run: Run, claimed: ClaimMade, made: AttemptMade, result: Transition): void => {
   const { row } = claimed;
   const after = result.kind === 'applied' || result.kind === 'kept' ? result.row : undefined;
-  world.telemetry.count(`attempt-${made.outcome.class}`);
-  if (after?.status === 'quarantined') world.telemetry.count(`quarantined-${after.reason}`);
-  world.telemetry.line('delivery.attempted', {
+  const { class: outcome, detail, status: httpStatus, durationMs } = made.outcome;
+  const fields = {
     event: row.event,
     destination: row.destination,
+    // What the destination finds in its own log as `webhook-id`, and the trace that both sides share.
+    key: outgoingKey(row.event, row.destination),
+    traceId: traceIdOf(row.event, claimed.event.traceparent),
     attempt: row.claim.attempt,
-    run: run.id,
+    requestId: run.id,
     messageId: run.messageId,
-    class: made.outcome.class,
-    detail: made.outcome.detail,
-    httpStatus: made.outcome.status,
-    durationMs: made.outcome.durationMs,
+    class: outcome,
+    detail,
+    httpStatus,
+    durationMs,
     settled: result.kind === 'applied' || result.kind === 'kept' ? result.note : result.kind,
     status: after?.status,
     nextAtMs: after?.status === 'pending' ? after.dueAtMs : undefined,
@@ -96,5 +100,9 @@ const report = (world: Receiver, run: Run, claimed: ClaimMade, made: AttemptMade
     budget: after?.budget,
     journalLength: after?.journal.lines.length,
     head: after?.journal.head,
+  };
+  world.telemetry.line('delivery.attempted', fields, {
+    [`attempt-${outcome}`]: 1,
+    ...(durationMs === undefined ? {} : { 'attempt-ms': durationMs }),
   });
 };

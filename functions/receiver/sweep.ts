@@ -27,6 +27,7 @@ import { type Message, sweepBody } from '../core/message.ts';
 import type { DeliveryRef } from '../core/model.ts';
 import { phaseOf } from '../core/phase.ts';
 import { type DueRow, LedgerCorrupt, type PaceLine, PortUnavailable } from '../ports.ts';
+import { notPublished } from '../steps/not-published.ts';
 import { transition } from '../steps/transition.ts';
 import { ack, type Verdict } from './answer.ts';
 import { endPass, type Pass, takeShard } from './heartbeat.ts';
@@ -69,11 +70,12 @@ type Gated = Pick<SweepInput, 'gate' | 'slotAtMs' | 'opensAtMs'>;
 
 /** If this publish fails, the next tick begins where this pass has ended. */
 const enqueueNext = async (world: Receiver, { shard, tick, page }: SweepMessage): Promise<void> => {
-  await world.queue.publish({
+  const published = await world.queue.publish({
     key: publishKeyOf('sweep', shard, tick, page + 1),
     body: sweepBody(shard, tick, page + 1),
     delaySec: 0,
   });
+  if (published.kind === 'failed') notPublished(world.telemetry, { shard, tick, page: page + 1 }, published);
 };
 
 /** One broken item, of the row or of its destination, must not hide all the others of the shard. */

@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import { notFound, problem, problemOfError } from '../http/problem.ts';
 import type { World } from '../ports.ts';
-import { tick } from './tick.ts';
+import { reconcile, type Watching } from './watch.ts';
 
 export interface CronOptions {
   readonly secret: string;
@@ -19,7 +19,7 @@ const same = (given: string | undefined, secret: string): boolean => {
   return given !== undefined && timingSafeEqual(digest(given), digest(secret));
 };
 
-export const createCronApp = (world: Pick<World, 'queue' | 'clock' | 'telemetry'>, options: CronOptions): Hono => {
+export const createCronApp = (world: Watching & Pick<World, 'queue'>, options: CronOptions): Hono => {
   const app = new Hono();
   app.onError(problemOfError(world.telemetry));
   app.notFound(notFound);
@@ -29,7 +29,7 @@ export const createCronApp = (world: Pick<World, 'queue' | 'clock' | 'telemetry'
       const detail = `the header ${options.header} is missing or wrong`;
       return problem(context, { status: 401, code: 'unauthentic', detail });
     }
-    const ticked = await tick(world, options.tickMs);
+    const ticked = await reconcile(world, options.tickMs);
     return context.json(ticked, ticked.enqueued > 0 ? 202 : 503);
   });
   return app;

@@ -7,6 +7,7 @@ import { publishKeyOf } from '../core/keys.ts';
 import { DUE_SHARDS } from '../core/limits.ts';
 import { sweepBody } from '../core/message.ts';
 import type { World } from '../ports.ts';
+import { notPublished } from '../steps/not-published.ts';
 
 export interface Ticked {
   readonly tick: number;
@@ -26,12 +27,12 @@ export const tick = async (world: Pick<World, 'queue' | 'clock' | 'telemetry'>, 
       }),
     ),
   );
+  for (const [shard, result] of results.entries()) {
+    if (result.kind === 'failed') notPublished(world.telemetry, { shard, tick: number }, result);
+  }
   const failed = results.filter((result) => result.kind === 'failed').length;
   const ticked = { tick: number, enqueued: results.length - failed, failed };
-  world.telemetry.count('tick');
-  if (failed > 0) {
-    world.telemetry.count('tick-failed', failed);
-    world.telemetry.line('tick.failed', { ...ticked });
-  }
+  if (failed === 0) world.telemetry.count('tick');
+  else world.telemetry.line('tick.failed', { ...ticked }, { tick: 1, 'tick-failed': failed });
   return ticked;
 };

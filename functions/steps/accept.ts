@@ -128,14 +128,18 @@ const createDeliveries = async (
     ),
   );
   for (const row of fresh) {
-    world.telemetry.line('delivery.accepted', {
-      event: row.event,
-      destination: row.destination,
-      source: source.kind,
-      cause: source.cause,
-      dueAtMs: row.dueAtMs,
-      head: row.journal.head,
-    });
+    world.telemetry.line(
+      'delivery.accepted',
+      {
+        event: row.event,
+        destination: row.destination,
+        source: source.kind,
+        cause: source.cause,
+        dueAtMs: row.dueAtMs,
+        head: row.journal.head,
+      },
+      { accepted: 1 },
+    );
   }
 };
 

@@ -6,6 +6,7 @@ import { deliverBody } from '../core/message.ts';
 import type { DeliveryRef } from '../core/model.ts';
 import { PortUnavailable, type World } from '../ports.ts';
 import { closeUntil, pauseFor } from './gate.ts';
+import { notPublished } from './not-published.ts';
 
 export type Effects = Pick<World, 'ledger' | 'queue' | 'telemetry' | 'clock' | 'dice'>;
 
@@ -27,8 +28,7 @@ export const publishDelivery = async (
     delaySec,
   });
   if (published.kind === 'published') return true;
-  world.telemetry.line('publish.failed', { ...ref, code: published.code, detail: published.detail });
-  world.telemetry.count('publish-failed');
+  notPublished(world.telemetry, { event: ref.event, destination: ref.destination }, published);
   return false;
 };
 

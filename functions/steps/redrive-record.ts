@@ -5,6 +5,7 @@ import { SWAP_TRIES_MAX } from '../core/limits.ts';
 import { redriveBody } from '../core/message.ts';
 import type { Operation, OperationMessage } from '../core/operations.ts';
 import { PortUnavailable, type World, type Written } from '../ports.ts';
+import { notPublished } from './not-published.ts';
 
 type Needs = Pick<World, 'ledger'>;
 
@@ -93,7 +94,6 @@ export const enqueueTurn = async (
     delaySec,
   });
   if (published.kind === 'published') return;
-  world.telemetry.line('publish.failed', { operation, turn, code: published.code, detail: published.detail });
-  world.telemetry.count('publish-failed');
+  notPublished(world.telemetry, { operation, turn }, published);
   throw new PortUnavailable('queue', `turn ${turn} of operation ${operation} could not be enqueued: ${published.code}`);
 };

@@ -12,6 +12,7 @@ import { publishKeyOf } from '../core/keys.ts';
 import { drainBody } from '../core/message.ts';
 import type { World } from '../ports.ts';
 import { swapGate } from './gate.ts';
+import { notPublished } from './not-published.ts';
 
 type Needs = Pick<World, 'ledger' | 'queue' | 'clock' | 'telemetry'>;
 
@@ -62,7 +63,6 @@ const enqueueDrain = async (world: Needs, destination: DestinationId, drain: num
     delaySec: 0,
   });
   if (published.kind === 'published') return true;
-  world.telemetry.line('publish.failed', { destination, code: published.code, detail: published.detail });
-  world.telemetry.count('publish-failed');
+  notPublished(world.telemetry, { destination }, published);
   return false;
 };

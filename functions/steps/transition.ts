@@ -44,6 +44,7 @@ export const transition = async (world: Effects, read: Delivery, input: Input): 
     if (!(await perform(world, row, decision.before))) return { kind: 'kept', row, note: 'unpublished' };
     const written = await world.ledger.replace<Delivery>(row, decision.next);
     if (written.kind === 'written') {
+      announce(world, row, decision.next, input);
       await perform(world, row, decision.after);
       return { kind: 'applied', row: decision.next, note: decision.note };
     }
@@ -51,6 +52,7 @@ export const transition = async (world: Effects, read: Delivery, input: Input): 
     if (present.kind === 'absent') return { kind: 'absent' };
     if (present.kind === 'later') return { kind: 'newer', format: present.format };
     if (isOurs(present.item, input)) {
+      announce(world, row, decision.next, input);
       await perform(world, row, decision.after);
       return { kind: 'applied', row: present.item, note: decision.note };
     }
@@ -58,3 +60,14 @@ export const transition = async (world: Effects, read: Delivery, input: Input): 
   }
   throw new PortUnavailable('ledger', `delivery ${read.event} to ${read.destination} kept changing`);
 };
+
+/** What a person should hear of, whichever step has found it out. A step that is repeated after it stands says nothing. */
+const announce = ({ telemetry }: Pick<Effects, 'telemetry'>, before: Delivery, after: Delivery, input: Input): void => {
+  if (before.status === 'claimed' && CLOSES_LAPSED.has(input.kind)) telemetry.count('lease-lapsed');
+  if (after.status === 'quarantined' && before.status !== 'quarantined') {
+    telemetry.count(`quarantined-${after.reason}`);
+  }
+};
+
+/** Inputs that find a claim and end it have found it lapsed: its worker died, or was cut off. */
+const CLOSES_LAPSED: ReadonlySet<Input['kind']> = new Set(['claim', 'refuse', 'cancel']);

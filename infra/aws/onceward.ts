@@ -160,7 +160,7 @@ export class Onceward extends Construct {
       return {
         ONCEWARD_TRANSPORT: 'sqs',
         ONCEWARD_SQS_QUEUE_URL: this.queue.queue.queueUrl,
-        ONCEWARD_SQS_DEAD_LETTERS_URL: this.queue.deadLetters.queueUrl,
+        ONCEWARD_SQS_DEAD_LETTER_URL: this.queue.deadLetters.queueUrl,
       };
     }
     return {

@@ -55,16 +55,27 @@ export const shuffledTurns = (dice: Pick<Dice, 'draw'>): (() => Promise<void>) =
 
 export interface RecordedTelemetry extends Telemetry {
   readonly lines: readonly { readonly name: string; readonly fields: Fields }[];
+  /** Every number said, in a line or alone; the latest of each name. */
+  readonly measured: ReadonlyMap<string, number>;
   counted(name: string): number;
 }
 
 export const recordedTelemetry = (): RecordedTelemetry => {
   const lines: { name: string; fields: Fields }[] = [];
   const counts = new Map<string, number>();
+  const measured = new Map<string, number>();
+  const measure = (name: string, by: number): void => {
+    counts.set(name, (counts.get(name) ?? 0) + by);
+    measured.set(name, by);
+  };
   return {
     lines,
-    line: (name, fields) => void lines.push({ name, fields }),
-    count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
+    measured,
+    line: (name, fields, measures = {}) => {
+      lines.push({ name, fields });
+      for (const [one, value] of Object.entries(measures)) measure(one, value);
+    },
+    count: (name, by = 1) => measure(name, by),
     counted: (name) => counts.get(name) ?? 0,
   };
 };

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DUE_SHARDS } from '../../functions/core/limits.ts';
 import type { Publication, Published } from '../../functions/ports.ts';
 import { createCronApp } from '../../functions/reconciler/app.ts';
+import { openTestWorld } from '../support/world.ts';
 
 const SECRET = 'a-cron-secret-of-24-chars';
 const MINUTE_MS = 60_000;
@@ -21,6 +22,7 @@ const scene = (answer: Published = { kind: 'published', messageId: 'm' }) => {
       },
       clock: { nowMs: () => 90_000_000, sleep: async () => {} },
       telemetry: { line: () => {}, count: (name) => counted.push(name) },
+      ledger: openTestWorld().ports.ledger,
     },
     { secret: SECRET, header: 'x-cron-secret', tickMs: MINUTE_MS },
   );
