@@ -13,12 +13,15 @@ import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { FUNCTION_MS, SQS_BATCH_MESSAGES } from '../../functions/core/limits.ts';
 import { type QueueVerb, queueStatement, type Role, TABLE_ACCESS, tableStatements } from './access.ts';
+import { Alarms } from './alarms.ts';
+import { OncewardDashboard } from './dashboard.ts';
 import { OncewardFunction, type OncewardFunctionProps } from './function.ts';
 import { WorkQueue } from './queue.ts';
 import { Tick } from './schedule.ts';
 import { SealingKey, TransportSecrets } from './secrets.ts';
 import { type OncewardProps, type Settings, settingsOf, usesInfrai, usesSqs } from './settings.ts';
 import { LedgerTable } from './table.ts';
+import type { Watched } from './watched.ts';
 
 const ENTRIES = {
   intake: 'functions/intake/handler.ts',
@@ -31,19 +34,18 @@ const ENTRIES = {
 
 const MEMORY_MB = 512;
 
-export class Onceward extends Construct {
+export class Onceward extends Construct implements Watched {
   readonly table: LedgerTable;
   readonly queue: WorkQueue | undefined;
   readonly intake: OncewardFunction;
   readonly operator: OncewardFunction;
-  /** Fed by the queue in this account. */
   readonly receiver: OncewardFunction | undefined;
-  /** Fed by pushes to its URL. */
   readonly pushReceiver: OncewardFunction | undefined;
   readonly reconciler: OncewardFunction;
   readonly tick: Tick | undefined;
   readonly secrets: TransportSecrets | undefined;
   readonly urls: Readonly<Record<'intake' | 'operator', string>> & Partial<Readonly<Record<'push' | 'cron', string>>>;
+  readonly alarms: Alarms;
   private readonly settings: Settings;
   private readonly sealing: SealingKey;
 
@@ -77,6 +79,8 @@ export class Onceward extends Construct {
       ...(pushUrl === undefined ? {} : { push: `${pushUrl.url}push/infrai` }),
       ...(cronUrl === undefined ? {} : { cron: `${cronUrl.url}cron/reconcile` }),
     };
+    this.alarms = new Alarms(this, 'Alarms', this, settings.alarmEmail);
+    new OncewardDashboard(this, 'Dashboard', this, this.alarms);
   }
 
   private queueReceiver(ownHosts: readonly string[]): OncewardFunction {
@@ -184,7 +188,11 @@ export class Onceward extends Construct {
     return this.queue === undefined ? [] : [queueStatement(this.queue.deadLetters, ...verbs)];
   }
 
-  /** The name under which everything of this deployment measures itself. */
+  get functions(): readonly OncewardFunction[] {
+    const all = [this.intake, this.receiver, this.pushReceiver, this.reconciler, this.operator];
+    return all.filter((one) => one !== undefined);
+  }
+
   get deployment(): string {
     return Stack.of(this).stackName;
   }

@@ -28,7 +28,7 @@ const CONFIG = /^functions\/config\.ts$/;
 const HTTP = /^functions\/http\//;
 const STEPS = /^functions\/steps\//;
 const ADAPTERS = /^functions\/adapters\//;
-const SCHEMA = /^functions\/(core\/limits|adapters\/ledger\/(schema|table))\.ts$/;
+const SCHEMA = /^functions\/(core\/(limits|metrics)|adapters\/ledger\/(schema|table))\.ts$/;
 
 const face = (name: string): Zone[] => {
   const own = new RegExp(`^functions/${name}/`);
@@ -119,7 +119,7 @@ const ZONES: readonly Zone[] = [
     files: [/^infra\/aws\//, SCHEMA],
     packages: [/^aws-cdk-lib(\/|$)/, /^constructs$/, /^cdk-nag$/, /^esbuild$/, /^node:/],
     instead:
-      'the stack names entry files by path; of the code it knows core/limits.ts and the schema of the table only',
+      'the stack names entry files by path; of the code it knows limits, metric names and the schema of the table only',
   },
 ];
 
