@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Patch } from '../support/patched-code.ts';
 import { BROKEN_MACHINES, FIRST_MISTAKES } from './broken-machines.ts';
 import { expectCaught } from './caught.ts';
-import type { Patch } from './patched-code.ts';
 import { CALM } from './scenes.ts';
 import { exploreBroken } from './threads.ts';
 

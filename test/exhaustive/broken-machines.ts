@@ -2,8 +2,9 @@
  * Deliberate mistakes in the real code. The run over all orders is worth as much as the mistakes it finds: each of these
  * must be caught, and by a judge that was meant to catch it.
  */
+
+import type { Patch } from '../support/patched-code.ts';
 import type { OracleName } from './oracles.ts';
-import type { Patch } from './patched-code.ts';
 import type { Scene } from './scene.ts';
 
 /** The mistakes that are looked for in the quick tier as well. */

@@ -1,8 +1,8 @@
 /** One thread of the search: takes scenes one by one, each with the code as it is or with pieces of it broken. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { type Patch, patchCode } from '../support/patched-code.ts';
 import type { Explored } from './explorer.ts';
 import type { OracleName } from './oracles.ts';
-import { type Patch, patchCode } from './patched-code.ts';
 import type { Scene } from './scene.ts';
 
 export interface ThreadData {

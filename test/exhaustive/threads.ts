@@ -1,8 +1,8 @@
 /** Shares scenes out over threads. Their order of arrival changes nothing: every scene is a world of its own. */
 import { Worker } from 'node:worker_threads';
+import type { Patch } from '../support/patched-code.ts';
 import type { Explored } from './explorer.ts';
 import type { OracleName } from './oracles.ts';
-import type { Patch } from './patched-code.ts';
 import type { Scene } from './scene.ts';
 import type { Order, ThreadAnswer, ThreadData } from './thread.ts';
 

@@ -1,0 +1,373 @@
+/**
+ * One history from its beginning to its rest.
+ *
+ *   set up -> faults: events, pushes, ticks, people, everything that may go wrong -> quiet: nothing goes wrong any more
+ *          -> everything has come to its end, or waits in sight, or has not within its bound
+ */
+import { keyIn, toItem } from '../../functions/adapters/ledger/codec/codec.ts';
+import { FORMAT_ATTRIBUTE } from '../../functions/adapters/ledger/schema.ts';
+import type { AcceptedEvent, Item, ItemOf } from '../../functions/core/items.ts';
+import { dueShard } from '../../functions/core/keys.ts';
+import { DUE_SHARDS, TICK_MS } from '../../functions/core/limits.ts';
+import type { Delivery } from '../../functions/core/model.ts';
+import { putDestination } from '../../functions/operator/commands/destinations.ts';
+import type { Ledger } from '../../functions/ports.ts';
+import { statusOf } from '../../functions/receiver/answer.ts';
+import { receive } from '../../functions/receiver/receive.ts';
+import { tick } from '../../functions/reconciler/tick.ts';
+import { gateIn, isAtRest } from './bounds.ts';
+import { START_MS } from './clockwork.ts';
+import { Destinations } from './destinations.ts';
+import { NEW_ATTRIBUTE } from './later-code.ts';
+import type { LogEntry } from './log.ts';
+import { People, settingsOf } from './people.ts';
+import type { Act, Plan, Stranger, Without } from './plan.ts';
+import { nameOf, portsOf, type Surroundings } from './ports.ts';
+import { pushOf } from './push-side.ts';
+import { SimulatedQueue } from './queue.ts';
+import { type Actor, Stage } from './stage.ts';
+
+/** What judges look at. */
+export interface Ended {
+  readonly plan: Plan;
+  readonly log: readonly LogEntry[];
+  /** What stands in the ledger at the end. */
+  readonly items: readonly Item[];
+  /** Where the records of the ledger say something else than what was written. */
+  readonly torn: readonly string[];
+  /** Bodies of the dead letters at the end. */
+  readonly dead: readonly string[];
+  readonly secrets: ReadonlyMap<string, readonly string[]>;
+  readonly restedAtMs: number;
+  /** False: it was cut off because it did not come to an end. */
+  readonly ended: boolean;
+  readonly fired: ReadonlyMap<string, number>;
+  readonly faultIds: readonly string[];
+}
+
+const STEPS_MAX = 60_000;
+/** Whatever has not come to rest by then never will. */
+const CALM_MS_MAX = 3 * 86_400_000;
+const AFTERMATH_MS = 180_000;
+const MINUTE_MS = 60_000;
+
+export const runHistory = async (plan: Plan, without: Without = new Set()): Promise<Ended> =>
+  new History(plan, without).run();
+
+class History {
+  readonly #stage: Stage;
+  readonly #around: Surroundings;
+  readonly #queue: SimulatedQueue;
+  readonly #people: People;
+  readonly #armed = new Set<number>();
+  #sweeps: Plan['sweeps'];
+  #pushes = 0;
+
+  constructor(plan: Plan, without: Without) {
+    this.#stage = new Stage(plan, without);
+    this.#queue = new SimulatedQueue(this.#stage, (id, payload, answer) => this.#push(id, payload, answer));
+    const destinations = new Destinations(this.#stage);
+    this.#around = { stage: this.#stage, queue: this.#queue, destinations };
+    this.#people = new People(this.#around, (actor, error) => this.#bug(actor, error));
+    this.#sweeps = plan.sweeps;
+  }
+
+  async run(): Promise<Ended> {
+    const stage = this.#stage;
+    const { plan, clockwork } = stage;
+    await this.#setUp();
+    this.#planAll();
+    const endsAtMs = START_MS + plan.faultsMs;
+    const went = await clockwork.run(endsAtMs, STEPS_MAX);
+    clockwork.nowMs = Math.max(clockwork.nowMs, endsAtMs);
+    this.#calm();
+    const rested = went && (await clockwork.run(stage.nowMs + CALM_MS_MAX, STEPS_MAX, () => this.#atRest()));
+    const restedAtMs = stage.nowMs;
+    const ended = rested && (await clockwork.run(restedAtMs + AFTERMATH_MS, STEPS_MAX));
+    return {
+      plan,
+      log: stage.log,
+      items: [...stage.standing.values()],
+      torn: await this.#torn(),
+      dead: this.#queue.dead(),
+      secrets: this.#around.destinations.secrets,
+      restedAtMs,
+      ended,
+      fired: stage.fates.fired,
+      faultIds: stage.fates.ids,
+    };
+  }
+
+  // ---- beginning ----------------------------------------------------------------------------------------------------
+
+  async #setUp(): Promise<void> {
+    const stage = this.#stage;
+    const { ledger } = stage.twin;
+    const noted: Ledger = {
+      ...ledger,
+      create: async <T extends Item>(item: T) => {
+        const written = await ledger.create(item);
+        stage.wrote(undefined, nameOf(item), item);
+        return written;
+      },
+    };
+    for (const plan of stage.plan.destinations) {
+      const secret = `whsec_${Buffer.from(`the first secret of ${plan.id}`.padEnd(32, '.')).toString('base64')}`;
+      this.#around.destinations.secrets.set(plan.id, [secret]);
+      const dice = { draw: () => 0, id: () => 'setup', bytes: (count: number) => new Uint8Array(count) };
+      await putDestination({ ledger: noted, clock: nowhere(stage.nowMs), dice }, settingsOf(plan, secret));
+    }
+    stage.onRow = (row) => this.#arm(row);
+  }
+
+  #planAll(): void {
+    const stage = this.#stage;
+    const { plan, clockwork, fates } = stage;
+    const at = (ms: number, call: () => void): void => void clockwork.at(START_MS + ms, call);
+    for (const event of plan.events) {
+      at(event.atMs, () => this.#people.submit(event, event.payload, 'first'));
+      for (const [fault, more, sense] of [
+        ['event-again', event.again, 'again'],
+        ['event-conflict', event.conflict, 'conflict'],
+      ] as const) {
+        if (more === undefined) continue;
+        at(event.atMs + more.afterMs, () => {
+          if (fates.happens(fault, event.id, 0)) this.#people.submit(event, more.payload, sense);
+        });
+      }
+      if (event.by === 'queue') this.#armRescue();
+    }
+    for (const act of plan.acts) at(act.atMs, () => this.#act(act));
+    for (const stranger of plan.strangers) at(stranger.atMs, () => void this.#stranger(stranger));
+    for (const process of stage.processes) {
+      if (process.skewMs !== 0) fates.count(Math.abs(process.skewMs) > 2_500 ? 'clock-wrong' : 'clock-skew');
+      if (process.code === 'next') fates.count('next-code');
+      const { step } = process;
+      if (step === undefined) continue;
+      at(step.atMs, () => {
+        if (!fates.happens('clock-step', process.name, 0)) return;
+        process.skewMs += step.byMs;
+      });
+    }
+    if (plan.sweeps !== 'on') fates.count(plan.sweeps === 'off' ? 'sweep-off' : 'sweep-slow');
+    this.#queue.skips = (body) => this.#isIdle(body);
+  }
+
+  #act({ name, fault, deed, twice }: Act): void {
+    if (!this.#stage.fates.happens(fault, name, 0)) return;
+    const request = name.replace(' ', '-');
+    this.#people.ask(request, deed, twice);
+    if (deed.do !== 'pause' || deed.resumeAfterMs === undefined) return;
+    const { destination } = deed;
+    this.#stage.clockwork.at(this.#stage.nowMs + deed.resumeAfterMs, () =>
+      this.#people.ask(`${request}-resume`, { do: 'resume', destination }, twice),
+    );
+  }
+
+  // ---- pushes -------------------------------------------------------------------------------------------------------
+
+  #push(messageId: string, payload: string, answer: (status: number) => void, forged?: string): void {
+    const stage = this.#stage;
+    const actor = stage.actor('push', aboutOf(payload));
+    this.#pushes += 1;
+    stage.note(actor, { kind: 'push', messageId, body: payload, authentic: forged === undefined });
+    actor.onDeath = () => {
+      if (stage.draws.happens('the platform says so', 0.5)) answer(502);
+    };
+    const push = {
+      ...pushOf(messageId, payload, forged),
+      runId: actor.nextId(),
+      remainingMs: () => actor.limitAtMs - stage.nowMs,
+    };
+    receive(portsOf(this.#around, actor), push).then(
+      (verdict) => {
+        if (actor.dead) return;
+        actor.ended = true;
+        const status = statusOf(verdict);
+        stage.note(actor, { kind: 'verdict', status, note: verdict.kind === 'ack' ? verdict.note : verdict.code });
+        answer(status);
+      },
+      (error: unknown) => {
+        this.#bug(actor, error);
+        answer(500);
+      },
+    );
+  }
+
+  #bug(actor: Actor, error: unknown): void {
+    actor.ended = true;
+    this.#stage.note(actor, { kind: 'bug', text: String(error instanceof Error ? (error.stack ?? error) : error) });
+  }
+
+  #stranger({ name, kind, event, destination }: Stranger): void {
+    const stage = this.#stage;
+    if (!stage.fates.happens(kind, name, 0)) return;
+    const reference = (of: string): string => JSON.stringify({ kind: 'deliver', format: 1, event: of, destination });
+    switch (kind) {
+      case 'forged-push': {
+        const forged = stage.draws.oneOf('forged', ['', '0'.repeat(64), 'nonsense']);
+        this.#push(`forged-${this.#pushes}`, reference(event), () => undefined, forged);
+        return;
+      }
+      case 'senseless-push':
+        this.#queue.publishFrom(
+          stage.draws.oneOf('senseless', ['{"order": 17}', '{"kind":"deliver","format":1,"event":7}', '[]']),
+        );
+        return;
+      case 'unknown-reference':
+        this.#queue.publishFrom(reference('nobody'));
+        return;
+      case 'newer-message':
+        this.#queue.publishFrom(
+          stage.draws.oneOf('newer', [
+            '{"kind":"teleport","format":1}',
+            `{"kind":"deliver","format":2,"to":"${event}"}`,
+          ]),
+        );
+        return;
+      case 'republished':
+        this.#queue.publishFrom(reference(event), stage.draws.whole('republished', 0, 20_000));
+        return;
+      case 'payload-changed': {
+        const stored = [...stage.standing.values()].find(
+          (item): item is AcceptedEvent => item.item === 'event' && item.event === event,
+        );
+        if (stored === undefined) return;
+        const changed = { ...stored, payload: Buffer.from('{"n": 666, "sum": 12.50}') };
+        stage.twin.store.poke(toItem(changed));
+        stage.wrote(undefined, nameOf(changed), changed);
+      }
+    }
+  }
+
+  // ---- ticks --------------------------------------------------------------------------------------------------------
+  // A tick in which no row is to be looked at would find nothing; only some of those are run.
+
+  #arm(row: Delivery): void {
+    if (row.status === 'pending' || row.status === 'claimed') this.#armAt(row.lookAfterMs);
+  }
+
+  #armAt(ms: number): void {
+    const minute = Math.floor(Math.max(ms, this.#stage.nowMs) / MINUTE_MS) + 1;
+    if (this.#armed.has(minute)) return;
+    this.#armed.add(minute);
+    this.#stage.clockwork.at(minute * MINUTE_MS, () => this.#tick(minute));
+  }
+
+  #armRescue(): void {
+    const minute = (Math.floor(this.#stage.nowMs / (10 * MINUTE_MS)) + 1) * 10;
+    // By a clock that is behind, the tick of the next minute still has this number.
+    this.#armAt((minute - 1) * MINUTE_MS);
+    this.#armAt(minute * MINUTE_MS);
+    this.#stage.clockwork.at(minute * MINUTE_MS, () => {
+      const isThere = (id: string): boolean => this.#rows().some(({ event }) => event === id);
+      if (this.#stage.plan.events.some(({ id, by }) => by === 'queue' && !isThere(id))) this.#armRescue();
+      return false;
+    });
+  }
+
+  #tick(minute: number): boolean {
+    const { fates, draws } = this.#stage;
+    for (const row of this.#rows()) {
+      if (row.status === 'pending' || row.status === 'claimed') this.#armAt(row.lookAfterMs);
+    }
+    if (this.#sweeps === 'off' || (this.#sweeps === 'slow' && minute % 15 !== 0)) return false;
+    const n = draws.nth('tick');
+    const fate = fates.pick('tick', 'tick', n);
+    if (fate === 'tick-missed') return false;
+    for (let times = fate === 'tick-twice' ? 2 : 1; times > 0; times -= 1) this.#tickOnce();
+    return true;
+  }
+
+  #tickOnce(): void {
+    const actor = this.#stage.actor('tick');
+    tick(portsOf(this.#around, actor), TICK_MS).then(
+      () => {
+        actor.ended = true;
+      },
+      (error: unknown) => this.#bug(actor, error),
+    );
+  }
+
+  #isIdle(body: string): boolean {
+    const { shard, tick: number } = JSON.parse(body) as { shard: number; tick: number };
+    const nowMs = this.#stage.nowMs;
+    const isOverdue = this.#rows().some(
+      (row) =>
+        (row.status === 'pending' || row.status === 'claimed') &&
+        row.lookAfterMs <= nowMs + 3_000 &&
+        dueShard(row.event, row.destination, DUE_SHARDS) === shard,
+    );
+    const rescues = shard === 0 && number % 10 === 0 && this.#queue.deadCount > 0;
+    return !isOverdue && !rescues && !this.#stage.draws.happens('an idle sweep', 0.12);
+  }
+
+  // ---- the end ------------------------------------------------------------------------------------------------------
+
+  #calm(): void {
+    const stage = this.#stage;
+    stage.fates.quiet = true;
+    this.#sweeps = 'on';
+    stage.note(undefined, { kind: 'quiet' });
+    // The deploy is through, and the clocks are right again.
+    const deployed = stage.processes.some(({ code }) => code === 'next');
+    for (const process of stage.processes) {
+      if (deployed) process.code = 'next';
+      if (Math.abs(process.skewMs) > 2_500) process.skewMs = 0;
+    }
+    for (const row of this.#rows()) this.#arm(row);
+    if (stage.plan.opens) this.#people.resumeAll('at-the-end');
+  }
+
+  #rows(): readonly Delivery[] {
+    return [...this.#stage.standing.values()].filter((item): item is Delivery => item.item === 'delivery');
+  }
+
+  #atRest(): boolean {
+    const stage = this.#stage;
+    if (this.#people.waiting > 0) return false;
+    const isThere = (event: string, destination: string): boolean =>
+      this.#rows().some((row) => row.event === event && row.destination === destination);
+    const arrived = stage.plan.events.every(
+      ({ id, by, destinations }) =>
+        by === 'api' ||
+        stage.plan.acts.some(({ fault }) => fault === 'delete') ||
+        destinations.every((destination) => isThere(id, destination)),
+    );
+    return (
+      arrived &&
+      this.#rows().every((row) => isAtRest(row, gateIn(stage.standing.values(), row.destination), stage.nowMs))
+    );
+  }
+
+  /** The records themselves must say what was written: whatever the codec loses shows here. */
+  async #torn(): Promise<readonly string[]> {
+    return tornIn(this.#stage);
+  }
+}
+
+const nowhere = (nowMs: number) => ({ nowMs: () => nowMs, sleep: async () => undefined });
+
+const aboutOf = (payload: string): string | undefined => {
+  const message: unknown = JSON.parse(payload);
+  if (typeof message !== 'object' || message === null || !('kind' in message) || message.kind !== 'deliver') return;
+  return 'event' in message && 'destination' in message ? `${message.event} ${message.destination}` : undefined;
+};
+
+const tornIn = ({ standing, twin, touched }: Stage): readonly string[] => {
+  const torn: string[] = [];
+  for (const [name, item] of standing) {
+    if (item.item !== 'delivery') continue;
+    const wanted = toItem(item satisfies ItemOf<'delivery'>);
+    const there = twin.store.peek(keyIn(wanted)) ?? {};
+    const differs = Object.keys(wanted).find(
+      (attribute) =>
+        attribute !== FORMAT_ATTRIBUTE && JSON.stringify(wanted[attribute]) !== JSON.stringify(there[attribute]),
+    );
+    if (differs !== undefined)
+      torn.push(`${item.event} to ${item.destination} is not stored as it was written: ${differs}`);
+    const dropped = touched.has(name) && there[NEW_ATTRIBUTE] === undefined;
+    if (dropped) torn.push(`${item.event} to ${item.destination} has lost what newer code had added`);
+  }
+  return torn;
+};

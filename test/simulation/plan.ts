@@ -1,0 +1,381 @@
+/**
+ * What one history is made of, drawn from its seed before it runs: who is there, what is asked, what may go wrong and
+ * how often. Few events and few destinations, and many variations of them.
+ */
+import type { Keys } from '../../infra/local/partner/personality.ts';
+import { Draws, type HistorySeed } from './draws.ts';
+import { FAULT_NAMES, FAULTS, type FaultName } from './fault-classes.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+export interface DestinationPlan {
+  readonly id: string;
+  readonly keys: Keys;
+  readonly forgetsAfterHours: number;
+  readonly repeatSafe: boolean;
+  readonly scheduleSec: readonly number[];
+  readonly timeoutMs: number;
+  readonly ratePerSecond?: number;
+  readonly concurrency?: number;
+  readonly rejectOn: readonly number[];
+  readonly mode: 'live' | 'shadow';
+}
+
+export interface EventPlan {
+  readonly id: string;
+  readonly atMs: number;
+  readonly destinations: readonly string[];
+  readonly payload: string;
+  readonly by: 'api' | 'queue';
+  readonly deliverInMs?: number;
+  /** The same event once more, at that time after the first. */
+  readonly again?: { readonly afterMs: number; readonly payload: string };
+  readonly conflict?: { readonly afterMs: number; readonly payload: string };
+}
+
+export type Deed =
+  | { readonly do: 'pause'; readonly destination: string; readonly resumeAfterMs?: number }
+  | { readonly do: 'resume'; readonly destination: string }
+  | { readonly do: 'edit'; readonly destination: string; readonly change: Partial<DestinationPlan> }
+  | { readonly do: 'delete' | 'rotate-secret'; readonly destination: string }
+  | {
+      readonly do: 'redrive';
+      readonly event: string;
+      readonly destination: string;
+      readonly grant: number;
+      readonly acceptSecondEffect: boolean;
+    }
+  | {
+      readonly do: 'resolve';
+      readonly event: string;
+      readonly destination: string;
+      readonly as: 'delivered' | 'not-delivered';
+    }
+  | { readonly do: 'cancel'; readonly event: string; readonly destination: string }
+  | { readonly do: 'replay'; readonly event: string }
+  | {
+      readonly do: 'operation';
+      readonly source: 'dead-letters' | 'quarantine';
+      readonly acceptSecondEffect: boolean;
+      readonly stopAfterMs?: number;
+    };
+
+export interface Act {
+  readonly name: string;
+  readonly fault: FaultName;
+  readonly atMs: number;
+  readonly deed: Deed;
+  readonly twice: boolean;
+}
+
+/** Something from outside that is not our own traffic. */
+export interface Stranger {
+  readonly name: string;
+  readonly kind: Extract<
+    FaultName,
+    'forged-push' | 'senseless-push' | 'unknown-reference' | 'newer-message' | 'republished' | 'payload-changed'
+  >;
+  readonly atMs: number;
+  readonly event: string;
+  readonly destination: string;
+}
+
+/** A stretch of time in which something is away. */
+export interface Outage {
+  readonly name: string;
+  readonly fault: FaultName;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Of a destination: which, and how it is down. */
+  readonly destination?: string;
+  readonly hangs?: boolean;
+}
+
+export interface ProcessPlan {
+  readonly name: string;
+  readonly skewMs: number;
+  readonly step?: { readonly atMs: number; readonly byMs: number };
+  readonly code: 'current' | 'next';
+}
+
+export interface Plan {
+  readonly seed: HistorySeed;
+  /** The share of the calls at its site that a class falls upon; a class that is off is not here. */
+  readonly shares: ReadonlyMap<FaultName, number>;
+  readonly destinations: readonly DestinationPlan[];
+  readonly events: readonly EventPlan[];
+  readonly acts: readonly Act[];
+  readonly strangers: readonly Stranger[];
+  readonly outages: readonly Outage[];
+  readonly processes: readonly ProcessPlan[];
+  readonly sweeps: 'on' | 'slow' | 'off';
+  /** After so long nothing goes wrong any more. */
+  readonly faultsMs: number;
+  /** Whether people open what they have paused when the faults are over. */
+  readonly opens: boolean;
+}
+
+const PERSONALITIES: readonly Keys[] = [
+  'replays-all',
+  'replays-2xx',
+  'stores-no-4xx',
+  'busy-409',
+  '422-on-other-body',
+  'ignores-body',
+  'forgets-after',
+  'ignores',
+];
+
+const SCHEDULES: readonly (readonly number[])[] = [
+  [5, 30],
+  [5, 30],
+  [1, 2, 4],
+  [0, 0],
+  [60, 300],
+  [5, 30, 300, 1_800],
+  [1_800, 7_200],
+  [],
+  [36_000],
+];
+
+/** Parts that a shrunk history goes without, by name: classes of faults, single faults, events, acts and so on. */
+export type Without = ReadonlySet<string>;
+
+export const planOf = (seed: HistorySeed, without: Without = new Set()): Plan => {
+  const draws = new Draws(seed);
+  const shares = sharesOf(draws, without);
+  const faultsMs = draws.oneOf(
+    'faults ms',
+    [2, 5, 10, 20, 45, 180].map((minutes) => minutes * MINUTE),
+  );
+  const destinations = destinationsOf(draws);
+  const events = eventsOf(draws, destinations, shares, faultsMs).filter(({ id }) => !without.has(id));
+  const around = { draws, shares, faultsMs, destinations, events };
+  return {
+    seed,
+    shares,
+    destinations,
+    events,
+    acts: actsOf(around).filter(({ name }) => !without.has(name)),
+    strangers: strangersOf(around).filter(({ name }) => !without.has(name)),
+    outages: outagesOf(around).filter(({ name }) => !without.has(name)),
+    processes: processesOf(draws, shares, faultsMs),
+    sweeps: shares.has('sweep-off') ? 'off' : shares.has('sweep-slow') ? 'slow' : 'on',
+    faultsMs,
+    opens: draws.happens('opens', 0.7),
+  };
+};
+
+/** Swarm: a third of the classes is on, each at a strength of its own; now and then nothing goes wrong at all. */
+const sharesOf = (draws: Draws, without: Without): ReadonlyMap<FaultName, number> => {
+  const on = draws.oneOf('how much is on', [0, 0.15, 0.3, 0.3, 0.5]);
+  const shares = new Map<FaultName, number>();
+  for (const name of FAULT_NAMES) {
+    const { site, shareMax } = FAULTS[name];
+    const isOn = site === 'plan' ? draws.happens(name, shareMax * Math.min(1, on * 2.5)) : draws.happens(name, on);
+    const share = site === 'plan' ? 1 : shareMax * draws.oneOf(name, [0.25, 0.5, 1]);
+    if (isOn && !without.has(name)) shares.set(name, share);
+  }
+  return shares;
+};
+
+const destinationsOf = (draws: Draws): readonly DestinationPlan[] =>
+  Array.from({ length: draws.happens('two destinations', 0.25) ? 2 : 1 }, (_, n) => {
+    const keys = draws.oneOf('personality', PERSONALITIES);
+    const scheduleSec = draws.oneOf('schedule', SCHEDULES);
+    const schedule = scheduleSec.reduce((sum, delay) => sum + delay, 0);
+    // A schedule that is longer than the life of the key is refused where settings are written.
+    const livesHours = [0.02, 0.1, 1, 24].filter((hours) => hours * 3_600 > schedule * 1.3);
+    const rate = draws.happens('rate', 0.12);
+    const concurrency = draws.happens('concurrency', 0.2);
+    return {
+      id: `d${n + 1}`,
+      keys,
+      forgetsAfterHours: draws.oneOf('forgets', livesHours),
+      repeatSafe: keys !== 'ignores' && draws.happens('safe', 0.75),
+      scheduleSec,
+      timeoutMs: draws.oneOf('timeout', [20_000, 20_000, 10_000, 1_000]),
+      ...(rate ? { ratePerSecond: draws.oneOf('rate', [0.2, 1, 5]) } : {}),
+      ...(concurrency ? { concurrency: draws.oneOf('concurrency', [1, 1, 2]) } : {}),
+      rejectOn: draws.happens('reject', 0.1) ? [400] : [],
+      mode: draws.happens('shadow', 0.02) ? 'shadow' : 'live',
+    };
+  });
+
+type Shares = ReadonlyMap<FaultName, number>;
+
+const eventsOf = (
+  draws: Draws,
+  destinations: readonly DestinationPlan[],
+  shares: Shares,
+  faultsMs: number,
+): readonly EventPlan[] =>
+  Array.from({ length: draws.oneOf('events', [1, 1, 1, 2, 2, 3, 4]) }, (_, n) => {
+    const to = destinations.length === 1 || draws.happens('to all', 0.5) ? destinations : destinations.slice(-1);
+    const payload = `{"n": ${n + 1}, "sum": 12.50}`;
+    const again = shares.has('event-again') && draws.happens('again', 0.6);
+    const conflict = shares.has('event-conflict') && draws.happens('conflict', 0.6);
+    const wish = draws.happens('deliver at', 0.15);
+    const more = { draws, faultsMs };
+    return {
+      id: `e${n + 1}`,
+      atMs: n === 0 ? 0 : draws.whole('event at', 0, Math.min(faultsMs / 2, 3 * MINUTE)),
+      destinations: to.map(({ id }) => id),
+      payload,
+      by: draws.happens('by queue', 0.15) ? 'queue' : 'api',
+      ...(wish ? { deliverInMs: draws.oneOf('deliver in', [2 * SECOND, 90 * SECOND, 15 * MINUTE, 5 * HOUR]) } : {}),
+      ...(again
+        ? {
+            again: {
+              afterMs: soon(more),
+              payload: draws.happens('other order', 0.5) ? `{"sum": 12.50, "n": ${n + 1}}` : payload,
+            },
+          }
+        : {}),
+      ...(conflict ? { conflict: { afterMs: soon(more), payload: `{"n": ${n + 1}, "sum": 12.5}` } } : {}),
+    };
+  });
+
+const soon = ({ draws, faultsMs }: { readonly draws: Draws; readonly faultsMs: number }): number =>
+  draws.happens('at once', 0.4)
+    ? draws.whole('at once ms', 0, 50)
+    : draws.whole('soon', 0, Math.min(faultsMs, 10 * MINUTE));
+
+interface Around {
+  readonly draws: Draws;
+  readonly shares: Shares;
+  readonly faultsMs: number;
+  readonly destinations: readonly DestinationPlan[];
+  readonly events: readonly EventPlan[];
+}
+
+const deedOf = (fault: FaultName, { draws, destinations, events }: Around): Deed | undefined => {
+  const destination = draws.oneOf('whose', destinations);
+  const event = events.length === 0 ? undefined : draws.oneOf('which', events);
+  const ref = event && { event: event.id, destination: draws.oneOf('which one', event.destinations) };
+  switch (fault) {
+    case 'pause':
+      return {
+        do: 'pause',
+        destination: destination.id,
+        ...(draws.happens('resumes', 0.6) ? { resumeAfterMs: draws.whole('resume', 0, 3 * MINUTE) } : {}),
+      };
+    case 'edit':
+      return { do: 'edit', destination: destination.id, change: changeOf(draws, destination) };
+    case 'delete':
+    case 'rotate-secret':
+      return { do: fault, destination: destination.id };
+    case 'replay':
+      return event && { do: 'replay', event: event.id };
+    case 'operation':
+      return {
+        do: 'operation',
+        source: draws.oneOf('source', ['dead-letters', 'quarantine']),
+        acceptSecondEffect: draws.happens('accepts', 0.4),
+        ...(draws.happens('stops', 0.2) ? { stopAfterMs: draws.whole('stop', 100, MINUTE) } : {}),
+      };
+    default: {
+      if (ref === undefined) return undefined;
+      const kind = draws.oneOf('decision', ['redrive', 'redrive', 'resolve', 'cancel'] as const);
+      if (kind === 'cancel') return { do: 'cancel', ...ref };
+      if (kind === 'resolve') return { do: 'resolve', ...ref, as: draws.oneOf('as', ['delivered', 'not-delivered']) };
+      const grant = draws.oneOf('grant', [0, 1, 2]);
+      return { do: 'redrive', ...ref, grant, acceptSecondEffect: draws.happens('accepts', 0.5) };
+    }
+  }
+};
+
+/** Whoever changes `repeatSafe` stays honest: what ignores keys is never called safe. */
+const changeOf = (draws: Draws, { keys, repeatSafe }: DestinationPlan): Partial<DestinationPlan> =>
+  draws.oneOf('change', [
+    keys === 'ignores' ? { timeoutMs: 5_000 } : { repeatSafe: !repeatSafe },
+    keys === 'ignores' ? { scheduleSec: [2] } : { repeatSafe: !repeatSafe },
+    { timeoutMs: 5_000 },
+    { scheduleSec: [1, 1, 1] },
+    { concurrency: 1 },
+    { ratePerSecond: 1 },
+  ]);
+
+const ACTING: readonly FaultName[] = ['pause', 'edit', 'delete', 'rotate-secret', 'decide', 'replay', 'operation'];
+
+const actsOf = (around: Around): readonly Act[] => {
+  const { draws, shares, faultsMs } = around;
+  return ACTING.filter((fault) => shares.has(fault)).flatMap((fault) => {
+    const count =
+      fault === 'decide' || fault === 'edit' || fault === 'pause' ? draws.whole(`how many ${fault}`, 1, 3) : 1;
+    return Array.from({ length: count }, (_, n): Act[] => {
+      const deed = deedOf(fault, around);
+      const atMs = draws.happens('act soon', 0.5)
+        ? draws.whole('act', 0, MINUTE)
+        : draws.whole('act later', 0, faultsMs);
+      const twice = shares.has('asked-twice') && draws.happens('twice', 0.6);
+      return deed === undefined ? [] : [{ name: `${fault} ${n + 1}`, fault, atMs, deed, twice }];
+    }).flat();
+  });
+};
+
+const STRANGE = [
+  'forged-push',
+  'senseless-push',
+  'unknown-reference',
+  'newer-message',
+  'republished',
+  'payload-changed',
+] as const satisfies readonly FaultName[];
+
+const strangersOf = ({ draws, shares, faultsMs, events }: Around): readonly Stranger[] =>
+  STRANGE.filter((kind) => shares.has(kind) && events.length > 0).flatMap((kind) =>
+    Array.from({ length: kind === 'republished' ? draws.whole('strangers', 1, 4) : 1 }, (_, n): Stranger => {
+      const event = draws.oneOf('whose', events);
+      const atMs = draws.happens('stranger soon', 0.6)
+        ? event.atMs + draws.whole('stranger', 0, 30 * SECOND)
+        : draws.whole('stranger later', 0, faultsMs);
+      return {
+        name: `${kind} ${n + 1}`,
+        kind,
+        atMs,
+        event: event.id,
+        destination: draws.oneOf('to', event.destinations),
+      };
+    }),
+  );
+
+const OUTAGES = [
+  'ledger-outage',
+  'long-ledger-outage',
+  'queue-outage',
+  'forbidden-for-long',
+  'destination-down',
+] as const satisfies readonly FaultName[];
+
+const outagesOf = ({ draws, shares, faultsMs, destinations }: Around): readonly Outage[] =>
+  OUTAGES.filter((fault) => shares.has(fault)).map((fault): Outage => {
+    const fromMs = draws.happens('outage soon', 0.6)
+      ? draws.whole('outage', 0, 20 * SECOND)
+      : draws.whole('outage', 0, faultsMs);
+    const long = fault === 'long-ledger-outage';
+    const lastsMs = long ? draws.whole('lasts long', 61, 100) * MINUTE : draws.whole('lasts', 1, 300) * SECOND;
+    const of =
+      fault === 'destination-down'
+        ? { destination: draws.oneOf('down', destinations).id, hangs: draws.happens('hangs', 0.5) }
+        : {};
+    return { name: fault, fault, fromMs, untilMs: fromMs + lastsMs, ...of };
+  });
+
+const processesOf = (draws: Draws, shares: Shares, faultsMs: number): readonly ProcessPlan[] => {
+  const skewed = shares.has('clock-skew');
+  const wrong = shares.has('clock-wrong');
+  const steps = shares.has('clock-step');
+  return Array.from({ length: 3 }, (_, n): ProcessPlan => {
+    const boundMs = wrong && n === 1 ? 300_000 : skewed ? 2_500 : 0;
+    const step = steps && n === 2 ? { step: { atMs: draws.whole('step', 0, faultsMs), byMs: -60_000 } } : {};
+    return {
+      name: 'ABC'[n] ?? '',
+      skewMs: draws.whole('skew', -boundMs, boundMs),
+      code: shares.has('next-code') && n === 2 ? 'next' : 'current',
+      ...step,
+    };
+  });
+};

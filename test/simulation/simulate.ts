@@ -1,0 +1,73 @@
+/**
+ * npm run simulate -- --histories N --seed S [--from N] [--threads N]
+ * npm run simulate -- --seed S --history N [--reads]
+ *
+ * Runs histories of the real code under everything that may go wrong, and judges each. Prints how often each class of
+ * faults has happened: a class that never did makes a run of the stated size red. The second form tells one history.
+ */
+import { parseArgs } from 'node:util';
+import { START_MS } from './clockwork.ts';
+import { FAULT_NAMES, FAULTS } from './fault-classes.ts';
+import { type HistoriesDone, runOne } from './histories.ts';
+import { tableOf, traceHashOf } from './log.ts';
+import { judge } from './oracles.ts';
+import { simulate } from './threads.ts';
+
+/** From so many histories on, every class must have happened. */
+const WHOLE = 5_000;
+
+const { values } = parseArgs({
+  options: {
+    histories: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: 'onceward' },
+    from: { type: 'string', default: '0' },
+    threads: { type: 'string', default: '2' },
+    history: { type: 'string' },
+    reads: { type: 'boolean', default: false },
+  },
+});
+
+const report = (done: HistoriesDone, seconds: number): readonly string[] => [
+  ...FAULT_NAMES.map(
+    (name) =>
+      `${FAULTS[name].family}  ${name.padEnd(22)} ${String(done.fired[name] ?? 0).padStart(9)}  ${FAULTS[name].says}`,
+  ),
+  '',
+  ...Object.entries(done.ends)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([end, count]) => `     ${end.padEnd(32)} ${String(count).padStart(9)}`),
+  '',
+  `${done.histories} histories in ${seconds.toFixed(1)} s, ${Math.round(done.histories / seconds)} a second; trace ${done.traceHash}`,
+  `${done.violations.length} of them break an invariant`,
+];
+
+const tell = async (history: number): Promise<boolean> => {
+  const ended = await runOne(values.seed, history);
+  const violations = judge(ended);
+  console.info(tableOf(ended.log, START_MS, values.reads));
+  console.info(`trace ${traceHashOf(ended.log)}`);
+  for (const { oracle, invariant, message } of violations) console.error(`${invariant} ${oracle}: ${message}`);
+  return violations.length === 0;
+};
+
+const runAll = async (): Promise<boolean> => {
+  const began = performance.now();
+  const done = await simulate({
+    seed: values.seed,
+    from: Number(values.from),
+    histories: Number(values.histories),
+    threads: Number(values.threads),
+  });
+  const silent = done.histories < WHOLE ? [] : FAULT_NAMES.filter((name) => done.fired[name] === undefined);
+  console.info(report(done, (performance.now() - began) / 1_000).join('\n'));
+  for (const name of silent) console.error(`${name} has never happened: ${FAULTS[name].says}`);
+  for (const { history, violations } of done.violations.slice(0, 20)) {
+    for (const { oracle, invariant, message } of violations) {
+      console.error(`history ${history}: ${invariant} ${oracle}: ${message}`);
+    }
+  }
+  return done.violations.length + silent.length === 0;
+};
+
+const isGood = values.history === undefined ? await runAll() : await tell(Number(values.history));
+process.exitCode = isGood ? 0 : 1;
