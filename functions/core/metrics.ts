@@ -13,6 +13,7 @@ export type CountName =
   | `quarantined-${QuarantineReason}`
   | `redrive-${Extract<OperationState, 'done' | 'stopped'>}`
   | 'accepted'
+  | 'auth-failed'
   | 'body-not-base64'
   | 'breaker-opened'
   | 'cron-unauthentic'
@@ -79,6 +80,7 @@ export const METRICS: Readonly<Record<MetricName, string>> = {
   'redrive-done': 'redrives that came to their end',
   'redrive-stopped': 'redrives that stopped, by a person or by themselves',
   accepted: 'deliveries taken in: from here on each of them is a duty',
+  'auth-failed': 'requests with a token that is not known or was revoked',
   'body-not-base64': 'requests whose body the platform marked as base64, and which is none',
   'breaker-opened': 'destinations paused by their breaker',
   'cron-unauthentic': 'calls of the cron route without its secret',

@@ -1,15 +1,34 @@
-/** Bearer tokens (RFC 6750). Only a token's hash is stored; its name is the actor of what is done with it. */
+/**
+ * Bearer tokens (RFC 6750). Only a token's hash is stored; its name is the actor of what is done with it.
+ *
+ *   token --has failed lately--> 401, or 429 where it keeps on: nothing is read
+ *     +--else: the ledger------> 401 unknown or revoked | 403 without the right | the actor
+ *
+ * Failures are counted by the hash of what was presented, and never by who or where the caller is. So a program with a
+ * bad token slows itself down to a read a minute, while a good token has another hash and is not in anybody's way: there
+ * is nothing an attacker could send that locks out its owner. Guessing is bounded by the size of a token, not by a count
+ * (a made one has 192 random bits). What is good is looked up every time: a revoked token ends with its next request.
+ */
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Right, Token } from '../core/items.ts';
-import type { Ledger } from '../ports.ts';
+import type { World } from '../ports.ts';
 import { problem } from './problem.ts';
 
 export const RIGHTS = ['view', 'send', 'pause', 'resend', 'decide', 'admin'] as const satisfies readonly Right[];
 
 export interface Signed {
-  readonly Variables: { readonly actor: string };
+  readonly Variables: {
+    readonly actor: string;
+    /** Of this one HTTP request; in its answer and in the log. */
+    readonly requestId: string;
+    /** Of the problem that it was answered with. */
+    readonly code?: string;
+  };
 }
+
+/** Lets a request through whose token has the right; `admin` has them all. */
+export type Guard = (right: Right) => MiddlewareHandler<Signed>;
 
 const TOKEN_CHARS_MAX = 512;
 
@@ -21,19 +40,22 @@ const bearerOf = (header: string | undefined): string | undefined => {
   return match?.[1] !== undefined && match[1].length <= TOKEN_CHARS_MAX ? match[1] : undefined;
 };
 
-const loadToken = async (ledger: Ledger, text: string): Promise<Token | undefined> => {
-  const found = await ledger.load({ item: 'token', hash: tokenHash(text) });
-  return found.kind === 'found' && found.item.revokedAtMs === undefined ? found.item : undefined;
-};
+type Needs = Pick<World, 'ledger' | 'clock' | 'telemetry'>;
 
-/** Lets a request through whose token has the right; `admin` has them all. */
-export const needs =
-  (ledger: Ledger, right: Right): MiddlewareHandler<Signed> =>
-  async (context, next) => {
+/** One for an app: what it remembers of failures is bounded, and only of this process. */
+export const createGuard = (world: Needs): Guard => {
+  const failures = failureMemory(world);
+  return (right) => async (context, next) => {
     const text = bearerOf(context.req.header('authorization'));
     if (text === undefined) return unsigned(context, 'send a token as "Authorization: Bearer <token>"');
-    const token = await loadToken(ledger, text);
-    if (token === undefined) return unsigned(context, 'this token is not known or was revoked');
+    const hash = tokenHash(text);
+    const waitSec = failures.waitSec(hash);
+    if (waitSec !== undefined) return tooMany(context, waitSec);
+    const token = failures.isFresh(hash) ? undefined : await loadToken(world, hash);
+    if (token === undefined) {
+      failures.add(hash);
+      return unsigned(context, 'this token is not known or was revoked');
+    }
     if (!token.rights.includes(right) && !token.rights.includes('admin')) {
       const detail = `token ${token.name} lacks the right "${right}"`;
       return problem(context, { status: 403, code: 'right-missing', detail });
@@ -41,6 +63,53 @@ export const needs =
     context.set('actor', token.name);
     return next();
   };
+};
+
+const loadToken = async ({ ledger }: Needs, hash: string): Promise<Token | undefined> => {
+  const found = await ledger.load({ item: 'token', hash });
+  return found.kind === 'found' && found.item.revokedAtMs === undefined ? found.item : undefined;
+};
 
 const unsigned = (context: Context, detail: string): Response =>
   problem(context, { status: 401, code: 'not-signed-in', detail });
+
+const tooMany = (context: Context, waitSec: number): Response => {
+  const detail = `this token has failed too often; it is looked at again in ${waitSec} s. Other tokens are not held up`;
+  context.header('retry-after', String(waitSec));
+  return problem(context, { status: 429, code: 'too-many-failures', detail });
+};
+
+// ---- failures -----------------------------------------------------------------------------------------------------
+
+const KEPT_MAX = 1_000;
+const FRESH_MS_FIRST = 1_000;
+const FRESH_MS_MAX = 60_000;
+/** So many failures of one token are answered as such; then it is told to wait. */
+const PATIENCE = 5;
+
+interface Failure {
+  readonly count: number;
+  /** Until then it is known to be bad: a token that does not exist will not come to be one, for it would be random. */
+  readonly untilMs: number;
+}
+
+const failureMemory = ({ clock, telemetry }: Needs) => {
+  const kept = new Map<string, Failure>();
+  return {
+    isFresh: (hash: string): boolean => (kept.get(hash)?.untilMs ?? 0) > clock.nowMs(),
+    waitSec: (hash: string): number | undefined => {
+      const failure = kept.get(hash);
+      const waitMs = (failure?.untilMs ?? 0) - clock.nowMs();
+      return failure !== undefined && failure.count >= PATIENCE && waitMs > 0 ? Math.ceil(waitMs / 1_000) : undefined;
+    },
+    add: (hash: string): void => {
+      const count = (kept.get(hash)?.count ?? 0) + 1;
+      kept.delete(hash);
+      const [oldest] = kept.size < KEPT_MAX ? [] : kept.keys();
+      if (oldest !== undefined) kept.delete(oldest);
+      const freshMs = Math.min(FRESH_MS_MAX, FRESH_MS_FIRST * 2 ** Math.min(count - 1, 10));
+      kept.set(hash, { count, untilMs: clock.nowMs() + freshMs });
+      telemetry.count('auth-failed');
+    },
+  };
+};

@@ -42,6 +42,7 @@ export const problem = (context: Context, value: Problem): Response => {
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' };
   if (value.status === 401) headers['www-authenticate'] = 'Bearer';
   if (value.status === 503) headers['retry-after'] = '2';
+  context.set('code', value.code);
   return context.body(JSON.stringify(problemBody(value)), value.status, headers);
 };
 
@@ -60,7 +61,11 @@ export const problemOfError =
       return problem(context, { status: 413, code: 'body-too-large', detail: 'the request body is too large' });
     }
     if (error instanceof PortUnavailable) {
-      telemetry.line('api.unavailable', { port: error.port, detail: error.message });
+      telemetry.line('api.unavailable', {
+        requestId: context.get('requestId'),
+        port: error.port,
+        detail: error.message,
+      });
       const detail = `the ${error.port} cannot be reached at the moment; nothing is lost, repeat the same request`;
       return problem(context, { status: 503, code: `${error.port}-unavailable`, detail });
     }
@@ -69,11 +74,15 @@ export const problemOfError =
     }
     if (error instanceof LedgerCorrupt) {
       telemetry.count('ledger-corrupt');
-      telemetry.line('ledger.corrupt', { detail: error.message });
+      telemetry.line('ledger.corrupt', { requestId: context.get('requestId'), detail: error.message });
       const detail = 'an item of the ledger is broken; it has been logged, and a person has to repair it';
       return problem(context, { status: 500, code: 'ledger-corrupt', detail });
     }
-    telemetry.line('api.error', { route: context.req.path, detail: error.stack ?? error.message });
+    telemetry.line('api.error', {
+      requestId: context.get('requestId'),
+      route: context.req.path,
+      detail: error.stack ?? error.message,
+    });
     telemetry.count('internal-error');
     return problem(context, { status: 500, code: 'internal', detail: 'a fault of ours; it has been logged' });
   };

@@ -4,12 +4,15 @@ import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { causeOf } from '../core/journal.ts';
 import { type JsonDocument, type JsonNode, readJson } from '../core/json-tree.ts';
-import { API_BODY_BYTES_MAX, EVENTS_PER_REQUEST_MAX } from '../core/limits.ts';
+import { EVENTS_PER_REQUEST_MAX } from '../core/limits.ts';
 import { readSubmission } from '../core/submission.ts';
 import { readTraceparent } from '../core/trace.ts';
-import { needs, type Signed } from '../http/auth.ts';
-import { bounded, rawBody } from '../http/body.ts';
+import { createGuard, type Signed } from '../http/auth.ts';
+import { rawBody } from '../http/body.ts';
 import { notFound, type Problem, problem, problemBody, problemOfError } from '../http/problem.ts';
+import { logged } from '../http/request-log.ts';
+import { addRoute } from '../http/route.ts';
+import { SUBMIT } from '../http/submit-route.ts';
 import { type Accepted, accept, type Source } from '../steps/accept.ts';
 import type { Effects } from '../steps/effects.ts';
 
@@ -27,8 +30,9 @@ export const createIntakeApp = (world: Effects): Hono<Signed> => {
   const app = new Hono<Signed>();
   app.onError(problemOfError(world.telemetry));
   app.notFound(notFound);
+  app.use(logged(world));
   app.get('/healthz', (context) => context.json({ ok: true }));
-  app.post('/v1/events', needs(world.ledger, 'send'), bounded(API_BODY_BYTES_MAX), async (context) => {
+  addRoute(app, createGuard(world), SUBMIT, async (context) => {
     const document = readJson(await rawBody(context));
     if (document.kind === 'bad') {
       return problem(context, {

@@ -1,13 +1,17 @@
 /** The operator's API: read what the ledger says, set up destinations, decide. Each group of routes in its own file. */
 import { Hono } from 'hono';
 import type { TargetPolicy } from '../../core/target.ts';
-import type { Signed } from '../../http/auth.ts';
+import { createGuard, type Signed } from '../../http/auth.ts';
 import { notFound, problemOfError } from '../../http/problem.ts';
+import { logged } from '../../http/request-log.ts';
+import { addRoute } from '../../http/route.ts';
 import type { World } from '../../ports.ts';
+import { ROUTES } from '../contract/routes.ts';
 import { addDecisionRoutes } from './decisions.ts';
 import { addDestinationRoutes } from './destinations.ts';
 import { addEventRoutes } from './events.ts';
 import { addListRoutes } from './lists.ts';
+import type { On } from './on.ts';
 import { addRedriveRoutes } from './redrives.ts';
 import { addStatsRoutes } from './stats.ts';
 
@@ -20,12 +24,19 @@ export const createOperatorApp = (world: Operator, policy: TargetPolicy): Hono<S
   const app = new Hono<Signed>();
   app.onError(problemOfError(world.telemetry));
   app.notFound(notFound);
+  app.use(logged(world));
   app.get('/healthz', (context) => context.json({ ok: true }));
-  addEventRoutes(app, world);
-  addDestinationRoutes(app, world, policy);
-  addDecisionRoutes(app, world);
-  addListRoutes(app, world);
-  addRedriveRoutes(app, world);
-  addStatsRoutes(app, world);
+  app.get('/openapi.json', async (context) => context.json(await apiDocument()));
+  const guard = createGuard(world);
+  const on: On = (name, handler) => addRoute(app, guard, ROUTES[name], handler);
+  addEventRoutes(on, world);
+  addDestinationRoutes(on, world, policy);
+  addDecisionRoutes(on, world);
+  addListRoutes(on, world);
+  addRedriveRoutes(on, world);
+  addStatsRoutes(on, world);
   return app;
 };
+
+/** Made when somebody asks for it, and not at every cold start: the schemas of all answers are in it. */
+const apiDocument = async (): Promise<unknown> => (await import('../contract/document.ts')).openApiDocument();

@@ -1,29 +1,9 @@
-/** What every request for a decision carries: who asks, under which request id, and why. */
+/** What comes in: a query, and what every request for a decision carries: who asks, under which request id, and why. */
 import type { Context } from 'hono';
-import * as z from 'zod/mini';
-import { parseDestinationId, parseRequestId, type RequestId } from '../../core/ids.ts';
-import { REASON_CHARS_MAX } from '../../core/limits.ts';
+import type * as z from 'zod/mini';
+import { parseRequestId, type RequestId } from '../../core/ids.ts';
 import type { Signed } from '../../http/auth.ts';
 import { jsonBody, type Read } from './segments.ts';
-
-/** The id of a destination in a body. */
-export const destinationId = z.pipe(
-  z.string(),
-  z.transform((text, context) => {
-    const parsed = parseDestinationId(text);
-    if (parsed.kind === 'ok') return parsed.id;
-    context.issues.push({ code: 'custom', message: parsed.reason, input: text });
-    return z.NEVER;
-  }),
-);
-
-/** A sentence for other people: on one line, and not only blanks. */
-export const sentence = z.string().check(
-  z.maxLength(REASON_CHARS_MAX),
-  z.refine((text) => /\S/.test(text), 'must say something'),
-  z.refine((text) => !/\p{Cc}/u.test(text), 'must not hold control characters, line ends included'),
-  z.refine((text) => text.isWellFormed(), 'must be whole Unicode text: it holds half of a surrogate pair'),
-);
 
 export interface DecisionInput<Body> {
   readonly request: RequestId;
@@ -43,7 +23,7 @@ export const readDecision = async <Body>(
   if (body.kind === 'bad') return body;
   // Without a body, what is missing has a name all the same.
   const parsed = schema.safeParse(body.value ?? {}, { reportInput: true });
-  if (!parsed.success) return invalid(parsed.error.issues[0]);
+  if (!parsed.success) return invalid(parsed.error.issues[0], 'the body');
   return { kind: 'ok', value: { request: request.value, actor: context.get('actor'), body: parsed.data } };
 };
 
@@ -59,9 +39,21 @@ const requestOf = (context: Context): Read<RequestId> => {
   return { kind: 'bad', problem: { status: 400, code: 'idempotency-key-invalid', detail, field: HEADER } };
 };
 
-const invalid = (issue: z.core.$ZodIssue | undefined): Extract<Read<never>, { kind: 'bad' }> => {
+/** The parameters of a list. One that it does not know is refused: misspelt, it would be a filter that filters nothing. */
+export const readQuery = <Query>(context: Context, schema: z.ZodMiniType<Query>): Read<Query> => {
+  const parsed = schema.safeParse(context.req.query(), { reportInput: true });
+  return parsed.success ? { kind: 'ok', value: parsed.data } : invalid(parsed.error.issues[0], 'the query');
+};
+
+const invalid = (
+  issue: z.core.$ZodIssue | undefined,
+  whole: 'the body' | 'the query',
+): Extract<Read<never>, { kind: 'bad' }> => {
   const field = fieldOf(issue);
-  const detail = `${field === '' ? 'the body' : field} ${wrongIn(issue)}`;
+  const detail = `${field === '' ? whole : field} ${wrongIn(issue)}`;
+  if (issue?.code === 'custom' && issue.params?.['code'] === 'bad-cursor') {
+    return { kind: 'bad', problem: { status: 400, code: 'bad-cursor', detail, field } };
+  }
   return { kind: 'bad', problem: { status: 422, code: 'invalid', detail, field } };
 };
 
@@ -93,7 +85,7 @@ const wrongIn = (issue: z.core.$ZodIssue | undefined): string => {
         ? `must not be longer than ${issue.maximum} characters`
         : `must be at most ${issue.maximum}`;
     case 'invalid_value':
-      return `must be one of ${issue.values.map(String).join(', ')}`;
+      return `${issue.input === undefined ? 'is missing: it ' : ''}must be one of ${issue.values.map(String).join(', ')}`;
     case 'custom':
       return issue.message;
     default:

@@ -1,9 +1,7 @@
 /** Decisions of people. Each has an actor, a reason, and a request id that makes its repeats one decision. */
-import type { Context, Hono } from 'hono';
-import * as z from 'zod/mini';
-import { API_BODY_BYTES_MAX, DESTINATIONS_PER_EVENT_MAX, GRANT_MAX } from '../../core/limits.ts';
-import { needs, type Signed } from '../../http/auth.ts';
-import { bounded } from '../../http/body.ts';
+import type { Context } from 'hono';
+import type * as z from 'zod/mini';
+import type { Signed } from '../../http/auth.ts';
 import { type Problem, problem } from '../../http/problem.ts';
 import type { World } from '../../ports.ts';
 import { deleteDestination } from '../commands/delete-destination.ts';
@@ -12,27 +10,24 @@ import { type DestinationAsked, pauseDestination, resumeDestination } from '../c
 import { type ReplayDecided, replayEvent } from '../commands/replay.ts';
 import { parkedOf } from '../commands/stats.ts';
 import { testDestination } from '../commands/test-destination.ts';
-import { destinationId, readDecision, sentence } from './decision-input.ts';
+import { reasonBody, redriveBody, replayBody, resolveBody } from '../contract/inputs.ts';
+import { readDecision } from './decision-input.ts';
 import { refusal, reused } from './decision-problems.ts';
+import type { On } from './on.ts';
 import { absent, deliverySegments, destinationSegment, eventSegment, newer, type Read } from './segments.ts';
 import { deliveryView, destinationView, hrefOf } from './views.ts';
 
 type Needs = Pick<World, 'ledger' | 'pages' | 'queue' | 'clock' | 'dice' | 'telemetry'>;
 
-export const addDecisionRoutes = (app: Hono<Signed>, world: Needs): void => {
-  const [resend, decide] = [needs(world.ledger, 'resend'), needs(world.ledger, 'decide')];
-  const [pause, admin] = [needs(world.ledger, 'pause'), needs(world.ledger, 'admin')];
-  const bound = bounded(API_BODY_BYTES_MAX);
-  const delivery = '/v1/events/:event/deliveries/:destination';
-  app.post(`${delivery}/redrive`, resend, bound, (context) => onDelivery(context, world, REDRIVE));
-  app.post(`${delivery}/resolve`, decide, bound, (context) => onDelivery(context, world, RESOLVE));
-  app.post(`${delivery}/cancel`, decide, bound, (context) => onDelivery(context, world, CANCEL));
-  app.post('/v1/events/:event/replay', resend, bound, (context) => onReplay(context, world));
-  const destination = '/v1/destinations/:destination';
-  app.post(`${destination}/pause`, pause, bound, (context) => onGate(context, world, pauseDestination));
-  app.post(`${destination}/resume`, pause, bound, (context) => onGate(context, world, resumeDestination));
-  app.post(`${destination}/test`, pause, bound, (context) => onTest(context, world));
-  app.delete(destination, admin, bound, (context) => onDelete(context, world));
+export const addDecisionRoutes = (on: On, world: Needs): void => {
+  on('redriveDelivery', (context) => onDelivery(context, world, REDRIVE));
+  on('resolveDelivery', (context) => onDelivery(context, world, RESOLVE));
+  on('cancelDelivery', (context) => onDelivery(context, world, CANCEL));
+  on('replayEvent', (context) => onReplay(context, world));
+  on('pauseDestination', (context) => onGate(context, world, pauseDestination));
+  on('resumeDestination', (context) => onGate(context, world, resumeDestination));
+  on('testDestination', (context) => onTest(context, world));
+  on('deleteDestination', (context) => onDelete(context, world));
 };
 
 // ---- deliveries ---------------------------------------------------------------------------------------------------
@@ -45,20 +40,16 @@ interface WishBody<Body> {
 const bodyOfWish = <Body>(wishBody: WishBody<Body>): WishBody<Body> => wishBody;
 
 const REDRIVE = bodyOfWish({
-  schema: z.strictObject({
-    reason: sentence,
-    grant: z._default(z.int().check(z.minimum(0), z.maximum(GRANT_MAX)), 0),
-    acceptSecondEffect: z._default(z.boolean(), false),
-  }),
+  schema: redriveBody,
   wish: ({ grant, acceptSecondEffect }) => ({ command: 'redrive', grant, acceptSecondEffect }),
 });
 
 const RESOLVE = bodyOfWish({
-  schema: z.strictObject({ reason: sentence, as: z.enum(['delivered', 'not-delivered']), evidence: sentence }),
+  schema: resolveBody,
   wish: ({ as, evidence }) => ({ command: 'resolve', as, evidence }),
 });
 
-const CANCEL = bodyOfWish({ schema: z.strictObject({ reason: sentence }), wish: () => ({ command: 'cancel' }) });
+const CANCEL = bodyOfWish({ schema: reasonBody, wish: () => ({ command: 'cancel' }) });
 
 const onDelivery = async <Body>(
   context: Context<Signed>,
@@ -90,17 +81,6 @@ const onDelivery = async <Body>(
 };
 
 // ---- replay -------------------------------------------------------------------------------------------------------
-
-const replayBody = z.strictObject({
-  reason: sentence,
-  destinations: z.optional(
-    z.array(destinationId).check(
-      z.minLength(1),
-      z.maxLength(DESTINATIONS_PER_EVENT_MAX),
-      z.refine((ids) => new Set(ids).size === ids.length, 'names a destination twice'),
-    ),
-  ),
-});
 
 const onReplay = async (context: Context<Signed>, world: Needs): Promise<Response> => {
   const segment = eventSegment(context);
@@ -145,8 +125,6 @@ const replayProblem = (event: string, refused: Exclude<ReplayDecided, { kind: 'd
 };
 
 // ---- destinations -------------------------------------------------------------------------------------------------
-
-const reasonBody = z.strictObject({ reason: sentence });
 
 const askedOf = async (context: Context<Signed>): Promise<Read<DestinationAsked>> => {
   const segment = destinationSegment(context);

@@ -1,32 +1,31 @@
 /** Destinations: their settings and their state. */
-import type { Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import { readDestination } from '../../core/destination-input.ts';
-import { API_BODY_BYTES_MAX, LIST_PAGE_MAX } from '../../core/limits.ts';
 import type { TargetPolicy } from '../../core/target.ts';
-import { needs, type Signed } from '../../http/auth.ts';
-import { bounded } from '../../http/body.ts';
+import type { Signed } from '../../http/auth.ts';
 import { problem } from '../../http/problem.ts';
 import type { World } from '../../ports.ts';
 import { putDestination, showDestination } from '../commands/destinations.ts';
 import { parkedOf } from '../commands/stats.ts';
+import { pageQuery } from '../contract/inputs.ts';
+import { readQuery } from './decision-input.ts';
+import type { On } from './on.ts';
 import { absent, destinationSegment, jsonBody, newer } from './segments.ts';
 import { destinationView } from './views.ts';
 
 type Needs = Pick<World, 'ledger' | 'pages' | 'clock' | 'dice' | 'telemetry'>;
 
-export const addDestinationRoutes = (app: Hono<Signed>, world: Needs, policy: TargetPolicy): void => {
-  const view = needs(world.ledger, 'view');
-  const admin = needs(world.ledger, 'admin');
-  app.get('/v1/destinations', view, (context) => listDestinations(context, world));
-  app.get('/v1/destinations/:destination', view, (context) => getDestination(context, world));
-  app.put('/v1/destinations/:destination', admin, bounded(API_BODY_BYTES_MAX), (context) =>
-    putRoute(context, world, policy),
-  );
+export const addDestinationRoutes = (on: On, world: Needs, policy: TargetPolicy): void => {
+  on('listDestinations', (context) => listDestinations(context, world));
+  on('showDestination', (context) => getDestination(context, world));
+  on('putDestination', (context) => putRoute(context, world, policy));
 };
 
 const listDestinations = async (context: Context, world: Needs): Promise<Response> => {
-  const cursor = context.req.query('cursor');
-  const page = await world.pages.list({ list: 'destinations', limit: LIST_PAGE_MAX, ...(cursor ? { cursor } : {}) });
+  const query = readQuery(context, pageQuery);
+  if (query.kind === 'bad') return problem(context, query.problem);
+  const { limit, cursor } = query.value;
+  const page = await world.pages.list({ list: 'destinations', limit, ...(cursor === undefined ? {} : { cursor }) });
   const nowMs = world.clock.nowMs();
   const shown = await Promise.all(
     page.refs.map((ref) =>

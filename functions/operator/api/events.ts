@@ -1,19 +1,18 @@
 /** Events and their deliveries, as the ledger has them. */
-import type { Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import type { AcceptedEvent } from '../../core/items.ts';
-import { needs, type Signed } from '../../http/auth.ts';
 import { problem } from '../../http/problem.ts';
 import type { World } from '../../ports.ts';
 import { decisionsIn } from '../commands/deliveries.ts';
+import type { On } from './on.ts';
 import { absent, deliverySegments, eventSegment, newer } from './segments.ts';
 import { deliveryView, eventView } from './views.ts';
 
 type Needs = Pick<World, 'ledger'>;
 
-export const addEventRoutes = (app: Hono<Signed>, world: Needs): void => {
-  const view = needs(world.ledger, 'view');
-  app.get('/v1/events/:event', view, (context) => showEvent(context, world));
-  app.get('/v1/events/:event/deliveries/:destination', view, (context) => showDelivery(context, world));
+export const addEventRoutes = (on: On, world: Needs): void => {
+  on('showEvent', (context) => showEvent(context, world));
+  on('showDelivery', (context) => showDelivery(context, world));
 };
 
 const showEvent = async (context: Context, world: Needs): Promise<Response> => {

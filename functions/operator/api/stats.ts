@@ -1,13 +1,12 @@
 /** The state of the whole in a few numbers. */
-import type { Hono } from 'hono';
-import { needs, type Signed } from '../../http/auth.ts';
 import type { World } from '../../ports.ts';
 import { readStats } from '../commands/stats.ts';
+import type { On } from './on.ts';
 
 type Needs = Pick<World, 'ledger' | 'pages' | 'clock' | 'deadLetters' | 'telemetry'>;
 
-export const addStatsRoutes = (app: Hono<Signed>, world: Needs): void => {
-  app.get('/v1/stats', needs(world.ledger, 'view'), async (context) => {
+export const addStatsRoutes = (on: On, world: Needs): void => {
+  on('showStats', async (context) => {
     const { queue, lastSweepAtMs, ...counted } = await readStats(world);
     return context.json({
       ...counted,

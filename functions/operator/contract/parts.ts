@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { QUARANTINE_REASONS } from '../../core/model.ts';
 
 /** ISO 8601 in UTC, with milliseconds. */
-export const time = z.iso.datetime();
+export const time = z.string().check(z.meta({ format: 'date-time' }));
 export const count = z.int().check(z.nonnegative());
 export const text = z.string();
 

@@ -1,0 +1,154 @@
+/** What each route is for and what it answers, beside what it takes (`routes.ts`). For the document; nothing else needs it. */
+import * as z from 'zod/mini';
+import {
+  acceptedAnswer,
+  deliveryAnswer,
+  deliveryDecidedAnswer,
+  deliveryPageAnswer,
+  deliverySummaryAnswer,
+  eventAnswer,
+  journalEntryAnswer,
+  replayAnswer,
+} from './deliveries.ts';
+import {
+  destinationAnswer,
+  destinationCreatedAnswer,
+  destinationDecidedAnswer,
+  destinationDeletedAnswer,
+  destinationPageAnswer,
+  destinationTestedAnswer,
+} from './destinations.ts';
+import { text } from './parts.ts';
+import { operationAnswer, operationPageAnswer, operationSummaryAnswer } from './redrives.ts';
+import type { RouteName } from './routes.ts';
+import { statsAnswer } from './stats.ts';
+
+export interface Doc {
+  readonly summary: string;
+  readonly description?: string;
+  /** By status. */
+  readonly answers: Readonly<Record<number, z.ZodMiniType>>;
+  /** Problems that only this route has, beside those that follow from what it takes. */
+  readonly problems?: readonly number[];
+}
+
+/** RFC 9457. `code` is for programs and stable; `detail` is for people. */
+export const problemAnswer = z.object({
+  type: z.literal('about:blank'),
+  title: text,
+  status: z.int(),
+  detail: text,
+  code: text,
+  field: z.optional(text),
+});
+
+export const healthAnswer = z.object({ ok: z.literal(true) });
+
+/** An array of events is answered one by one. */
+export const manyAcceptedAnswer = z.object({
+  items: z.array(z.union([z.object({ status: z.literal(202), ...acceptedAnswer.shape }), problemAnswer])),
+});
+
+export const SUBMIT_DOC: Doc = {
+  summary: 'Accept an event, once',
+  description:
+    'A 202 means that the event and its deliveries stand in the ledger. The same again gives the same answer; other ' +
+    'content or other destinations under the id are a 409. An array is answered one by one: 202 if all were accepted, else 207.',
+  answers: { 202: z.union([acceptedAnswer, manyAcceptedAnswer]), 207: manyAcceptedAnswer },
+  problems: [409],
+};
+
+export const DOCS: Readonly<Record<RouteName, Doc>> = {
+  showEvent: { summary: 'An event and its deliveries', answers: { 200: eventAnswer } },
+  showDelivery: { summary: 'State and journal of a delivery', answers: { 200: deliveryAnswer } },
+  listDeliveries: {
+    summary: 'Deliveries that are open, parked, quarantined, or recent at a destination',
+    description:
+      'A page may hold fewer than were asked for and still have a next one: rows that have left the list since are not shown. ' +
+      'A cursor is a place in the order of the list, so a row that keeps its place is met exactly once.',
+    answers: { 200: deliveryPageAnswer },
+    problems: [400],
+  },
+  redriveDelivery: {
+    summary: 'Send a quarantined delivery again, under its key',
+    answers: { 200: deliveryDecidedAnswer },
+    problems: [409],
+  },
+  resolveDelivery: {
+    summary: 'Say what happened to a quarantined delivery',
+    answers: { 200: deliveryDecidedAnswer },
+    problems: [409],
+  },
+  cancelDelivery: { summary: 'End a delivery for good', answers: { 200: deliveryDecidedAnswer }, problems: [409] },
+  replayEvent: {
+    summary: 'Send what was delivered once more, as a new event',
+    answers: { 202: replayAnswer },
+    problems: [409],
+  },
+  listDestinations: { summary: 'All destinations', answers: { 200: destinationPageAnswer }, problems: [400] },
+  showDestination: { summary: 'Settings and state of a destination', answers: { 200: destinationAnswer } },
+  putDestination: {
+    summary: 'Make a destination, or replace all of its settings',
+    description: 'The signing secret is in the answer where it was made here: this once.',
+    answers: { 200: destinationAnswer, 201: destinationCreatedAnswer },
+    problems: [409],
+  },
+  deleteDestination: {
+    summary: 'End a destination; its id stays taken',
+    answers: { 200: destinationDeletedAnswer },
+  },
+  pauseDestination: {
+    summary: 'Hold what is due for a destination',
+    answers: { 200: destinationDecidedAnswer },
+    problems: [409],
+  },
+  resumeDestination: {
+    summary: 'Open a destination and let go what is parked, at its rate',
+    answers: { 200: destinationDecidedAnswer },
+    problems: [409],
+  },
+  testDestination: {
+    summary: 'Send one harmless event',
+    answers: { 202: destinationTestedAnswer },
+    problems: [409],
+  },
+  planRedrive: {
+    summary: 'Plan a redrive: read, join with the ledger, find, estimate',
+    description:
+      'Changes no delivery. Reading dead letters hides them from other readers for a while. 200: this plan was made before, by the same request.',
+    answers: { 200: operationAnswer, 201: operationAnswer },
+  },
+  listRedrives: { summary: 'The latest redrives', answers: { 200: operationPageAnswer }, problems: [400] },
+  showRedrive: {
+    summary: 'A redrive: what was found, done, and came of it',
+    answers: { 200: operationAnswer },
+    problems: [400],
+  },
+  runRedrive: { summary: 'Run a plan, or take a run up again', answers: { 200: operationAnswer }, problems: [409] },
+  stopRedrive: { summary: 'End a run for good', answers: { 200: operationAnswer }, problems: [409] },
+  showStats: { summary: 'The state of the whole in a few numbers', answers: { 200: statsAnswer } },
+};
+
+/** Answers with a name of their own in the document. */
+export const NAMED: Readonly<Record<string, z.ZodMiniType>> = {
+  Problem: problemAnswer,
+  Accepted: acceptedAnswer,
+  ManyAccepted: manyAcceptedAnswer,
+  Event: eventAnswer,
+  DeliverySummary: deliverySummaryAnswer,
+  Delivery: deliveryAnswer,
+  DeliveryDecided: deliveryDecidedAnswer,
+  DeliveryPage: deliveryPageAnswer,
+  JournalEntry: journalEntryAnswer,
+  Replay: replayAnswer,
+  Destination: destinationAnswer,
+  DestinationCreated: destinationCreatedAnswer,
+  DestinationDecided: destinationDecidedAnswer,
+  DestinationDeleted: destinationDeletedAnswer,
+  DestinationTested: destinationTestedAnswer,
+  DestinationPage: destinationPageAnswer,
+  Operation: operationAnswer,
+  OperationSummary: operationSummaryAnswer,
+  OperationPage: operationPageAnswer,
+  Stats: statsAnswer,
+};

@@ -1,0 +1,158 @@
+/** What the routes take: one schema for each body and query, and the pieces that they share. */
+import * as z from 'zod/mini';
+import { parseDestinationId } from '../../core/ids.ts';
+import {
+  DESTINATIONS_PER_EVENT_MAX,
+  GRANT_MAX,
+  ID_BYTES_MAX,
+  LIST_PAGE_MAX,
+  REASON_CHARS_MAX,
+} from '../../core/limits.ts';
+import { QUARANTINE_REASONS } from '../../core/model.ts';
+import { PLAN_MESSAGES_MAX } from '../../steps/redrive-plan.ts';
+
+// ---- pieces -------------------------------------------------------------------------------------------------------
+
+/** The id of a destination in a body or a query. */
+export const destinationId = z.pipe(
+  z.string().check(
+    z.meta({
+      minLength: 1,
+      maxLength: ID_BYTES_MAX,
+      description: `1 to ${ID_BYTES_MAX} bytes of UTF-8 without control characters, byte for byte as it was given`,
+    }),
+  ),
+  z.transform((text, context) => {
+    const parsed = parseDestinationId(text);
+    if (parsed.kind === 'ok') return parsed.id;
+    context.issues.push({ code: 'custom', message: parsed.reason, input: text });
+    return z.NEVER;
+  }),
+);
+
+/** A sentence for other people: on one line, and not only blanks. */
+export const sentence = z.string().check(
+  z.maxLength(REASON_CHARS_MAX),
+  z.refine((text) => /\S/.test(text), 'must say something'),
+  z.refine((text) => !/\p{Cc}/u.test(text), 'must not hold control characters, line ends included'),
+  z.refine((text) => text.isWellFormed(), 'must be whole Unicode text: it holds half of a surrogate pair'),
+  z.meta({
+    minLength: 1,
+    pattern: '^[^\\p{Cc}]*[^\\p{Cc}\\s][^\\p{Cc}]*$',
+    description: 'a sentence on one line, for whoever reads the record',
+  }),
+);
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_SAYS = `must be a whole number from 1 to ${LIST_PAGE_MAX}`;
+
+/** In a query everything is text. */
+const limit = z._default(
+  z.pipe(
+    z.string().check(
+      z.refine((text) => /^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= LIST_PAGE_MAX, LIMIT_SAYS),
+      z.meta({ type: 'integer', minimum: 1, maximum: LIST_PAGE_MAX, default: LIMIT_DEFAULT }),
+    ),
+    z.transform(Number),
+  ),
+  LIMIT_DEFAULT,
+);
+
+/** An empty one is the beginning, as no cursor is: forms and templates send empty parameters. */
+const cursor = z.optional(
+  z.pipe(
+    z.string().check(z.meta({ description: 'the "next" of the page before' })),
+    z.transform((text) => (text === '' ? undefined : text)),
+  ),
+);
+
+// ---- queries ------------------------------------------------------------------------------------------------------
+
+export const pageQuery = z.strictObject({ limit, cursor });
+
+export const DELIVERY_LISTS = ['open', 'parked', 'quarantined', 'recent'] as const;
+
+export const deliveriesQuery = z
+  .strictObject({ list: z.enum(DELIVERY_LISTS), destination: z.optional(destinationId), limit, cursor })
+  .check(
+    // No index has it by destination, and a page that is filtered afterwards could be empty for thousands of rows.
+    z.refine(({ list, destination }) => list !== 'open' || destination === undefined, {
+      error: 'cannot narrow the list "open"',
+      path: ['destination'],
+    }),
+    z.refine(({ list, destination }) => list !== 'recent' || destination !== undefined, {
+      error: 'is missing: the list "recent" is of one destination',
+      path: ['destination'],
+    }),
+  );
+
+// ---- decisions ----------------------------------------------------------------------------------------------------
+
+export const reasonBody = z.strictObject({ reason: sentence });
+
+export const redriveBody = z.strictObject({
+  reason: sentence,
+  grant: z._default(z.int().check(z.minimum(0), z.maximum(GRANT_MAX)), 0),
+  acceptSecondEffect: z._default(z.boolean(), false),
+});
+
+export const resolveBody = z.strictObject({
+  reason: sentence,
+  as: z.enum(['delivered', 'not-delivered']),
+  evidence: sentence,
+});
+
+export const replayBody = z.strictObject({
+  reason: sentence,
+  destinations: z.optional(
+    z.array(destinationId).check(
+      z.minLength(1),
+      z.maxLength(DESTINATIONS_PER_EVENT_MAX),
+      z.refine((ids) => new Set(ids).size === ids.length, 'names a destination twice'),
+      z.meta({ uniqueItems: true }),
+    ),
+  ),
+});
+
+// ---- redrives -----------------------------------------------------------------------------------------------------
+
+const RECOVERY_MINUTES_DEFAULT = 60;
+const RECOVERY_MINUTES_MAX = 7 * 24 * 60;
+const STOP_ABOVE_DEFAULT = 0.5;
+
+export const planBody = z
+  .strictObject({
+    source: z.enum(['dead-letters', 'quarantine']),
+    destination: z.optional(destinationId),
+    reason: z.optional(z.enum(QUARANTINE_REASONS)),
+    limit: z.int().check(z.minimum(1), z.maximum(PLAN_MESSAGES_MAX)),
+    recoveryMinutes: z._default(
+      z.number().check(z.minimum(0.1), z.maximum(RECOVERY_MINUTES_MAX)),
+      RECOVERY_MINUTES_DEFAULT,
+    ),
+    stopAbove: z._default(z.number().check(z.minimum(0), z.maximum(1)), STOP_ABOVE_DEFAULT),
+    acceptSecondEffect: z._default(z.boolean(), false),
+    why: sentence,
+  })
+  .check(
+    z.refine(({ source, reason }) => source === 'quarantine' || reason === undefined, {
+      error: 'narrows the quarantine only; dead letters have no such reason',
+      path: ['reason'],
+    }),
+  );
+
+const CURSOR_SAYS = 'is not one that this list gave out: start the list again without a cursor';
+
+/** The messages of an operation are numbered, and so are their pages. */
+export const messagesQuery = z.strictObject({
+  limit,
+  cursor: z.optional(
+    z.pipe(
+      z.string().check(
+        z.refine((text) => /^\d{0,9}$/.test(text), { error: CURSOR_SAYS, params: { code: 'bad-cursor' } }),
+        z.meta({ pattern: '^\\d{0,9}$' }),
+      ),
+      z.transform(Number),
+    ),
+  ),
+});
