@@ -1,6 +1,6 @@
 /** What an attempt came to: the one table that turns the answer of a destination into an outcome. */
 
-import { RETRY_AFTER_HEADERS_MAX } from './limits.ts';
+import { parseRetryAfter } from './retry-after.ts';
 
 /** What the sender saw. `answered` needs no more than a status line; what happened to the body after it is a note. */
 export type Answer =
@@ -51,26 +51,30 @@ export interface Classified {
   readonly class: OutcomeClass;
   /** A stable code for journal and operator, such as `status-500`, `redirect`, `busy-there`, `dns`, `timeout`. */
   readonly detail: string;
-  /** Raw values to honour for this delivery's due time; see `closesDestination` for the whole destination. */
-  readonly retryAfter: readonly string[];
+  /** What was asked for, from now on, where it counts: for this delivery's due time, or for the whole destination. */
+  readonly retryAfterMs?: number;
   readonly mayHaveArrived: boolean;
 }
 
 /** Classifies an answer. Whatever may have arrived is never called not-sent, and never delivered without a 2xx. */
-export const classify = (answer: Answer, rules: AnswerRules): Classified => {
-  if (answer.kind !== 'answered') return classified(answer.kind, answer.cause, []);
-  const { class: outcome, detail } = classOfStatus(answer, rules);
-  const waits = outcome === 'throttled' || outcome === 'failed';
-  return classified(outcome, detail, waits || closesDestination(answer) ? answer.retryAfter : []);
+export const classify = (answer: Answer, rules: AnswerRules, nowMs: number): Classified => {
+  if (answer.kind !== 'answered') return classified(answer.kind, answer.cause, undefined);
+  const askedMs = askedMsOf(answer.retryAfter, nowMs);
+  const { class: outcome, detail } = classOfStatus(answer.status, rules, askedMs);
+  const counts = outcome === 'throttled' || outcome === 'failed' || closesDestination(answer.status, askedMs);
+  return classified(outcome, detail, counts ? askedMs : undefined);
 };
 
 /** False only where it is certain that no byte of the request left. A key's life starts at the first true. */
 export const mayHaveArrived = (outcome: OutcomeClass): boolean =>
   outcome !== 'not-sent' && outcome !== 'withheld' && outcome !== 'abandoned';
 
-/** A 429 or 503 with a Retry-After speaks for the whole destination, not for this delivery only. */
-export const closesDestination = (answer: Answer): boolean =>
-  answer.kind === 'answered' && (answer.status === 429 || answer.status === 503) && asksToWait(answer.retryAfter);
+/**
+ * A 429 or 503 that asks for time speaks for the whole destination, not for this delivery only. A header that nobody can
+ * read, or that asks for no time at all, is no wish.
+ */
+export const closesDestination = (status: number | undefined, retryAfterMs: number | undefined): boolean =>
+  (status === 429 || status === 503) && retryAfterMs !== undefined && retryAfterMs > 0;
 
 type StatusClass = { readonly class: OutcomeClass; readonly detail: string };
 
@@ -81,8 +85,7 @@ const TRY_LATER: readonly number[] = [408, 423, 425, 429];
  */
 const FROM_A_GATEWAY: readonly number[] = [502, 504, 520, 524, 527, 598, 599];
 
-const classOfStatus = (answer: Extract<Answer, { kind: 'answered' }>, rules: AnswerRules): StatusClass => {
-  const { status } = answer;
+const classOfStatus = (status: number, rules: AnswerRules, askedMs: number | undefined): StatusClass => {
   const detail = `status-${status}`;
   // An answer outside HTTP's range answers nothing; NaN is outside as well.
   if (!(status >= 200 && status <= 599)) return { class: 'in-doubt', detail: 'protocol' };
@@ -94,15 +97,18 @@ const classOfStatus = (answer: Extract<Answer, { kind: 'answered' }>, rules: Ans
   if (status <= 399) return { class: 'failed', detail: 'redirect' };
   // The first request with our key is still at work there: neither a success nor a refusal.
   if (status === 409) return { class: 'failed', detail: 'busy-there' };
-  if (TRY_LATER.includes(status) || closesDestination(answer)) return { class: 'throttled', detail };
+  if (TRY_LATER.includes(status) || closesDestination(status, askedMs)) return { class: 'throttled', detail };
   return { class: 'failed', detail };
 };
 
-const classified = (outcome: OutcomeClass, detail: string, retryAfter: readonly string[]): Classified => ({
+const askedMsOf = (values: readonly string[], nowMs: number): number | undefined => {
+  const asked = parseRetryAfter(values, nowMs);
+  return asked.kind === 'after' ? asked.ms : undefined;
+};
+
+const classified = (outcome: OutcomeClass, detail: string, retryAfterMs: number | undefined): Classified => ({
   class: outcome,
   detail,
-  retryAfter: retryAfter.slice(0, RETRY_AFTER_HEADERS_MAX),
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   mayHaveArrived: mayHaveArrived(outcome),
 });
-
-const asksToWait = (retryAfter: readonly string[]): boolean => retryAfter.some((value) => value.trim() !== '');

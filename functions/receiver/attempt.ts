@@ -21,7 +21,6 @@ import {
 } from '../core/limits.ts';
 import type { Claimed, Delivery } from '../core/model.ts';
 import { type Answer, classify } from '../core/outcome.ts';
-import { parseRetryAfter } from '../core/retry-after.ts';
 import { type Found, PortUnavailable } from '../ports.ts';
 import { transition } from '../steps/transition.ts';
 import type { ClaimMade } from './claim.ts';
@@ -145,15 +144,11 @@ const withheld = (detail: string, plan: Withheld = { kind: 'again' }): AttemptMa
 
 const outcomeOf = (answer: Answer, claimed: ClaimMade, nowMs: number): Outcome => {
   const { repeatSafe } = claimed.row.claim;
-  const classified = classify(answer, { repeatSafe, rejectOn: claimed.config.rejectOn });
-  const asked = parseRetryAfter(classified.retryAfter, nowMs);
+  const classified = classify(answer, { repeatSafe, rejectOn: claimed.config.rejectOn }, nowMs);
   return {
-    class: classified.class,
-    detail: classified.detail,
+    ...classified,
     durationMs: Math.round(answer.durationMs),
-    mayHaveArrived: classified.mayHaveArrived,
     ...(answer.kind === 'answered' ? { status: answer.status } : {}),
-    ...(asked.kind === 'after' ? { retryAfterMs: asked.ms } : {}),
     ...(excerptOf(answer, classified.class === 'delivered') ?? {}),
   };
 };

@@ -44,7 +44,7 @@ const retried = (error: Error) => async () => {
   const url = `http://a.example:${server.port}/`;
   const first = await sender.send(requestTo(url));
   expect(first).toMatchObject({ kind: 'not-sent', cause: 'dns' });
-  expect(classify(first, { repeatSafe: true, rejectOn: [] })).toMatchObject({
+  expect(classify(first, { repeatSafe: true, rejectOn: [] }, 0)).toMatchObject({
     class: 'not-sent',
     mayHaveArrived: false,
   });
@@ -118,7 +118,10 @@ const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
     const server = await serve(writes(answer(302, '', ['location: http://169.254.169.254/'])));
     const seen = await createSender({ policy: LOCAL, clock }).send(requestTo(server.url));
     expect(seen).toMatchObject({ kind: 'answered', status: 302 });
-    expect(classify(seen, { repeatSafe: true, rejectOn: [] })).toMatchObject({ class: 'failed', detail: 'redirect' });
+    expect(classify(seen, { repeatSafe: true, rejectOn: [] }, 0)).toMatchObject({
+      class: 'failed',
+      detail: 'redirect',
+    });
     expect(server.connections()).toBe(1);
   },
   D35: async () => {

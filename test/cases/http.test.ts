@@ -50,7 +50,7 @@ describe('the client', () => {
     expect(await sender.send(requestTo(server.url))).toMatchObject({ kind: 'answered', status: 200 });
     const second = await sender.send(requestTo(server.url));
     expect(second).toMatchObject({ kind: 'in-doubt', cause: 'reset' });
-    expect(classify(second, RULES)).toMatchObject({ class: 'in-doubt', mayHaveArrived: true });
+    expect(classify(second, RULES, 0)).toMatchObject({ class: 'in-doubt', mayHaveArrived: true });
     expect(server.received).toHaveLength(2);
   });
 
@@ -59,7 +59,7 @@ describe('the client', () => {
     const seen = await sender.send(requestTo(server.url, { deadlineMs: 500 }));
     expect(seen).toMatchObject({ kind: 'answered', status: 200, bodyNote: 'deadline' });
     expect(seen.durationMs).toBeLessThan(1_500);
-    expect(classify(seen, RULES).class).toBe('delivered');
+    expect(classify(seen, RULES, 0).class).toBe('delivered');
     await server.quiet();
     // The twin: the same answer without the drip is there at once and has no note.
     const honest = await serve(writes(answer(200, '.')));
@@ -84,7 +84,7 @@ describe('the client', () => {
       const first = await serve(writes(answer(status, '', [`location: ${second.url}`])));
       const seen = await sender.send(requestTo(first.url));
       expect(seen).toMatchObject({ kind: 'answered', status });
-      expect(classify(seen, RULES)).toMatchObject({ class: 'failed', detail: 'redirect' });
+      expect(classify(seen, RULES, 0)).toMatchObject({ class: 'failed', detail: 'redirect' });
     }
     expect(second.connections()).toBe(0);
     // The twin: the second origin is there for whoever asks.
@@ -95,7 +95,7 @@ describe('the client', () => {
     const server = await serve(writesAndResets('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n1234567'));
     const seen = await sender.send(requestTo(server.url));
     expect(seen).toMatchObject({ kind: 'answered', status: 200, bodyNote: 'reset' });
-    expect(classify(seen, RULES).class).toBe('delivered');
+    expect(classify(seen, RULES, 0).class).toBe('delivered');
     expect(server.received).toHaveLength(1);
   });
 
@@ -121,7 +121,7 @@ describe('the client', () => {
     const server = await serve(writes(`${line}\r\ncontent-length: 0\r\n\r\n`));
     const seen = await sender.send(requestTo(server.url));
     expect(seen).toMatchObject({ kind: 'in-doubt', cause: 'protocol' });
-    expect(classify(seen, RULES)).toMatchObject({ class: 'in-doubt', mayHaveArrived: true });
+    expect(classify(seen, RULES, 0)).toMatchObject({ class: 'in-doubt', mayHaveArrived: true });
     expect(server.received).toHaveLength(1);
     await server.quiet();
   });
@@ -145,7 +145,7 @@ describe('the client', () => {
       const server = await serve(writes(answer(200, 'done', [`x-trace: ${'a'.repeat(kb * 1_024)}`])));
       const seen = await sender.send(requestTo(server.url));
       expect(seen).toMatchObject({ kind: 'in-doubt', cause: 'header-overflow' });
-      expect(classify(seen, RULES)).toMatchObject({ class: 'in-doubt', mayHaveArrived: true });
+      expect(classify(seen, RULES, 0)).toMatchObject({ class: 'in-doubt', mayHaveArrived: true });
       expect(server.received).toHaveLength(1);
     },
   );

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { DELAY_FLOOR_MS, DELAY_MAX_MS, HORIZON_MS, JITTER_SHARE } from '../../functions/core/limits.ts';
 import { classify } from '../../functions/core/outcome.ts';
-import { parseRetryAfter } from '../../functions/core/retry-after.ts';
 import { dueAfter, nextDelayMs } from '../../functions/core/schedule.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 29, 12, 0, 0);
@@ -11,12 +10,12 @@ const dueFor = (lines: readonly string[], delayMs = 5_000, status = 503) => {
   const outcome = classify(
     { kind: 'answered', status, retryAfter: lines, excerpt: '', durationMs: 1 },
     { repeatSafe: true, rejectOn: [] },
+    NOW_MS,
   );
-  const asked = parseRetryAfter(outcome.retryAfter, NOW_MS);
   return dueAfter({
     nowMs: NOW_MS,
     delayMs,
-    retryAfterMs: asked.kind === 'after' ? asked.ms : undefined,
+    retryAfterMs: outcome.retryAfterMs,
     horizonEndMs: NOW_MS + HORIZON_MS,
   });
 };

@@ -3,7 +3,7 @@ import type { OutcomeClass } from '../../functions/core/outcome.ts';
 import { classify } from '../../functions/core/outcome.ts';
 
 const classOf = (status: number, excerpt = '', repeatSafe = true): OutcomeClass =>
-  classify({ kind: 'answered', status, retryAfter: [], excerpt, durationMs: 1 }, { repeatSafe, rejectOn: [] }).class;
+  classify({ kind: 'answered', status, retryAfter: [], excerpt, durationMs: 1 }, { repeatSafe, rejectOn: [] }, 0).class;
 
 const RETRIED: readonly OutcomeClass[] = ['throttled', 'failed'];
 

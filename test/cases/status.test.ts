@@ -24,7 +24,11 @@ import {
 
 /** What the receiver makes of an answer, for a destination where a repeat is safe. */
 const outcomeFrom = (answer: Answer): Outcome => {
-  const { class: outcomeClass, detail, mayHaveArrived } = classify(answer, { repeatSafe: true, rejectOn: [] });
+  const {
+    class: outcomeClass,
+    detail,
+    mayHaveArrived,
+  } = classify(answer, { repeatSafe: true, rejectOn: [] }, START_MS);
   const status = answer.kind === 'answered' ? { status: answer.status } : {};
   return { class: outcomeClass, detail, mayHaveArrived, durationMs: answer.durationMs, ...status };
 };

@@ -115,6 +115,9 @@ describe('the breaker', () => {
 
   it.each([
     ['a status of failure', answered(502), true],
+    ['a 503 that asks for no time', answered(503, { retryAfter: ['0'] }), true],
+    ['a 503 that asks for a time nobody can read', answered(503, { retryAfter: ['soon'] }), true],
+    ['a 503 that asks for time', answered(503, { retryAfter: ['30'] }), false],
     ['no answer', unanswered('reset'), true],
     ['no connection', notSent('refused'), true],
     ['an address that may not be called', notSent('blocked'), false],

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer, AnswerRules, OutcomeClass } from '../../functions/core/outcome.ts';
-import { classify, closesDestination, mayHaveArrived } from '../../functions/core/outcome.ts';
+import { classify as classifyAt, closesDestination, mayHaveArrived } from '../../functions/core/outcome.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 29, 12);
+const classify = (answer: Answer, rules: AnswerRules) => classifyAt(answer, rules, NOW_MS);
 
 const SAFE: AnswerRules = { repeatSafe: true, rejectOn: [] };
 const UNSAFE: AnswerRules = { repeatSafe: false, rejectOn: [] };
@@ -52,7 +55,6 @@ describe('the class of a status', () => {
         expect(classify(answered(status), rules)).toEqual({
           class: 'in-doubt',
           detail: 'protocol',
-          retryAfter: [],
           mayHaveArrived: true,
         });
       }
@@ -66,10 +68,14 @@ describe('the class of a status', () => {
     }
   });
 
-  it('of 503 is throttled with a Retry-After and failed without, or with an empty one', () => {
-    expect(classify(answered(503, '30'), SAFE).class).toBe('throttled');
+  it('of 503 is throttled where it asks for time, and failed where it does not', () => {
+    for (const asking of ['30', 'Sun, 29 Nov 2026 12:00:30 GMT']) {
+      expect(classify(answered(503, asking), SAFE).class, asking).toBe('throttled');
+    }
+    for (const none of [' ', '0', '-1', 'soon', '5 seconds', 'Sun, 29 Nov 2026 11:59:59 GMT']) {
+      expect(classify(answered(503, none), SAFE).class, none).toBe('failed');
+    }
     expect(classify(answered(503), SAFE).class).toBe('failed');
-    expect(classify(answered(503, ' '), SAFE).class).toBe('failed');
     expect(classify(answered(500, '30'), SAFE).class).toBe('failed');
   });
 
@@ -112,7 +118,7 @@ describe('an attempt without an answer', () => {
     'is not-sent for certain on %s, and keeps the cause as its code',
     (cause) => {
       const answer: Answer = { kind: 'not-sent', cause, detail: 'who knows', durationMs: 1 };
-      const expected = { class: 'not-sent', detail: cause, retryAfter: [], mayHaveArrived: false };
+      const expected = { class: 'not-sent', detail: cause, mayHaveArrived: false };
       expect(classify(answer, SAFE)).toEqual(expected);
       expect(classify(answer, UNSAFE)).toEqual(expected);
     },
@@ -122,7 +128,7 @@ describe('an attempt without an answer', () => {
     'is in doubt on %s, and keeps the cause as its code',
     (cause) => {
       const answer: Answer = { kind: 'in-doubt', cause, detail: 'who knows', durationMs: 1 };
-      const expected = { class: 'in-doubt', detail: cause, retryAfter: [], mayHaveArrived: true };
+      const expected = { class: 'in-doubt', detail: cause, mayHaveArrived: true };
       expect(classify(answer, SAFE)).toEqual(expected);
       expect(classify(answer, UNSAFE)).toEqual(expected);
     },
@@ -132,35 +138,36 @@ describe('an attempt without an answer', () => {
 describe('Retry-After', () => {
   it('is passed on for every answer that is tried again', () => {
     for (const status of [302, 400, 404, 408, 409, 423, 425, 429, 500, 502, 503, 504]) {
-      expect(classify(answered(status, '5', '500'), SAFE).retryAfter, `${status}`).toEqual(['5', '500']);
+      expect(classify(answered(status, '5', '500'), SAFE).retryAfterMs, `${status}`).toBe(500_000);
     }
   });
 
   it('is not passed on for an answer that ends the delivery', () => {
-    for (const status of [200, 410, 422]) expect(classify(answered(status, '5'), SAFE).retryAfter).toEqual([]);
+    for (const status of [200, 410, 422])
+      expect(classify(answered(status, '5'), SAFE)).not.toHaveProperty('retryAfterMs');
   });
 
   it('of a 429 or 503 is passed on for the sake of the other deliveries, also where this one is rejected', () => {
     for (const status of [429, 503]) {
       expect(classify(answered(status, '5'), rejecting(status))).toMatchObject({
         class: 'rejected',
-        retryAfter: ['5'],
+        retryAfterMs: 5_000,
       });
     }
-    expect(classify(answered(500, '5'), rejecting(500)).retryAfter).toEqual([]);
+    expect(classify(answered(500, '5'), rejecting(500))).not.toHaveProperty('retryAfterMs');
   });
 
-  it('closes the destination on 429 and 503 only, and only where it says something', () => {
-    const closing = STATUSES.filter((status) => closesDestination(answered(status, '5')));
-    expect(closing).toEqual([429, 503]);
-    expect(closesDestination(answered(429))).toBe(false);
-    expect(closesDestination(answered(429, ''))).toBe(false);
-    expect(closesDestination({ kind: 'in-doubt', cause: 'timeout', detail: '', durationMs: 1 })).toBe(false);
+  it('closes the destination on 429 and 503 only, and only where it asks for time', () => {
+    expect(STATUSES.filter((status) => closesDestination(status, 5_000))).toEqual([429, 503]);
+    expect(closesDestination(429, undefined)).toBe(false);
+    expect(closesDestination(429, 0)).toBe(false);
+    expect(closesDestination(undefined, 5_000)).toBe(false);
   });
 
-  it('is passed on with a bounded number of values', () => {
+  it('is read in a bounded number of lines, and nowhere where none of them can be read', () => {
     const many = Array.from({ length: 100 }, (_, index) => String(index));
-    expect(classify(answered(429, ...many), SAFE).retryAfter).toEqual(many.slice(0, 8));
+    expect(classify(answered(429, ...many), SAFE).retryAfterMs).toBe(7_000);
+    expect(classify(answered(429, 'soon', ''), SAFE)).not.toHaveProperty('retryAfterMs');
   });
 });
 

@@ -9,6 +9,7 @@ import { type At, type Decision, type Effect, keep, type MarkInput, type SettleI
 import { carriesWrite } from '../journal.ts';
 import { CLOSED_MS_MAX, DELAY_FLOOR_MS, HORIZON_MS, REFUNDS_MAX } from '../limits.ts';
 import type { Claimed, Delivery, Entry, Life, Pending, Quarantined, QuarantineReason } from '../model.ts';
+import { closesDestination } from '../outcome.ts';
 import { dueAfter, nextDelayMs } from '../schedule.ts';
 import { reasonFor } from './claim.ts';
 import {
@@ -151,9 +152,9 @@ export const effectsOfSettled = (row: Delivery, input: SettleInput, nowMs: numbe
 const destinationEffects = (input: SettleInput, nowMs: number): Effect[] => {
   const { outcome } = input;
   if (outcome.class === 'gone') return [{ kind: 'pause', reason: 'gone' }];
-  const asksAll = outcome.status === 429 || outcome.status === 503;
-  if (!asksAll || outcome.retryAfterMs === undefined || outcome.retryAfterMs <= 0) return [];
-  return [{ kind: 'close', untilMs: nowMs + Math.min(outcome.retryAfterMs, CLOSED_MS_MAX) }];
+  const { status, retryAfterMs = 0 } = outcome;
+  if (!closesDestination(status, retryAfterMs)) return [];
+  return [{ kind: 'close', untilMs: nowMs + Math.min(retryAfterMs, CLOSED_MS_MAX) }];
 };
 
 const rowEffects = (next: Delivery): Effect[] => {
