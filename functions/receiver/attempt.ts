@@ -21,7 +21,8 @@ import {
 } from '../core/limits.ts';
 import type { Claimed, Delivery } from '../core/model.ts';
 import { type Answer, classify } from '../core/outcome.ts';
-import { type Found, PortUnavailable } from '../ports.ts';
+import { type Found, LedgerCorrupt, PortUnavailable } from '../ports.ts';
+import { brokenItem } from '../steps/broken-item.ts';
 import { transition } from '../steps/transition.ts';
 import type { ClaimMade } from './claim.ts';
 import { type Prepared, prepare } from './request.ts';
@@ -42,8 +43,10 @@ export const attempt = async (world: Receiver, run: Run, claimed: ClaimMade): Pr
     if (!marked) return withheld('lost');
     return await recheckAndSend(world, run, claimed, prepared);
   } catch (error) {
-    if (!(error instanceof PortUnavailable)) throw error;
-    // Nothing has been sent, and that is worth recording if the ledger is there again for the settle.
+    // The sender never rejects, so this lies before it: nothing has been sent, and that is worth recording. Without the
+    // record the lease would lapse, and the successor could not know better than to call this attempt in doubt.
+    if (error instanceof LedgerCorrupt) brokenItem(world.telemetry, { run: run.id }, error);
+    else if (!(error instanceof PortUnavailable)) throw error;
     return withheld('no-recheck');
   }
 };

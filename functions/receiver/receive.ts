@@ -17,6 +17,7 @@ import { phaseOf } from '../core/phase.ts';
 import type { Submission } from '../core/submission.ts';
 import { type HeaderGetter, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { accept } from '../steps/accept.ts';
+import { brokenItem } from '../steps/broken-item.ts';
 import { releasePlace } from '../steps/places.ts';
 import { ack, later, type Verdict } from './answer.ts';
 import { attempt } from './attempt.ts';
@@ -57,8 +58,7 @@ export const receive = async (world: Receiver, push: PushRequest): Promise<Verdi
 
 /** Broken data is a person's to repair. The item stays where it is, and every sweep that meets it says so again. */
 const corrupt = (world: Receiver, runId: string, error: LedgerCorrupt): Verdict => {
-  world.telemetry.count('ledger-corrupt');
-  world.telemetry.line('ledger.corrupt', { run: runId, detail: error.message });
+  brokenItem(world.telemetry, { run: runId }, error);
   return later('ledger-corrupt', 'an item of the ledger is broken; it has been logged');
 };
 

@@ -1,9 +1,11 @@
 /** What an attempt sends: the same key and the same bytes every time, a fresh timestamp and signature each time. */
 import { CONTENT_TYPE, IDEMPOTENCY_KEY, TRACEPARENT, USER_AGENT } from '../core/headers.ts';
+import type { DestinationId } from '../core/ids.ts';
 import { outgoingKey } from '../core/keys.ts';
 import { parseSecret, type SigningSecret, signatureHeaders } from '../core/signature.ts';
 import { traceparentOf } from '../core/trace.ts';
-import type { World } from '../ports.ts';
+import { LedgerCorrupt, type World } from '../ports.ts';
+import { brokenItem } from '../steps/broken-item.ts';
 import type { ClaimMade } from './claim.ts';
 
 export interface Prepared {
@@ -22,7 +24,7 @@ export const prepare = async (
   claimed: ClaimMade,
 ): Promise<Preparation> => {
   const { row, event, config } = claimed;
-  const secrets = usable(await world.secrets.signing(row.destination));
+  const secrets = usable(await textsOf(world, row.destination));
   if (secrets.length === 0) {
     world.telemetry.line('destination.no-secret', { destination: row.destination });
     return { kind: 'impossible', detail: 'argument' };
@@ -40,6 +42,20 @@ export const prepare = async (
       ...signatureHeaders({ id, timestampSec: Math.floor(nowMs / 1_000), body: event.payload, secrets }),
     }),
   };
+};
+
+/** A secret that cannot be read is as good as none: nothing can be signed, and waiting does not mend it. */
+const textsOf = async (
+  world: Pick<World, 'secrets' | 'telemetry'>,
+  destination: DestinationId,
+): Promise<readonly string[]> => {
+  try {
+    return await world.secrets.signing(destination);
+  } catch (error) {
+    if (!(error instanceof LedgerCorrupt)) throw error;
+    brokenItem(world.telemetry, { destination }, error);
+    return [];
+  }
 };
 
 const usable = (texts: readonly string[]): SigningSecret[] =>

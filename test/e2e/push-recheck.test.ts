@@ -5,8 +5,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { CONNECT_MS, LEASE_OVER_TIMEOUT_MS, RECHECK_FRESH_MS } from '../../functions/core/limits.ts';
-import { openTestWorld, type TestWorld } from '../support/world.ts';
-import { EVENT, opened, PARTNER, pause, resume } from '../support/world-states.ts';
+import type { Ref } from '../../functions/ports.ts';
+import { destinationId, openTestWorld, type TestWorld } from '../support/world.ts';
+import { alter, EVENT, opened, PARTNER, pause, resume } from '../support/world-states.ts';
 
 /** The claim stands in the ledger, and before its worker hears of it, `happens` takes its course. */
 const behindTheClaim = (world: TestWorld, happens: () => Promise<unknown>): void => {
@@ -114,6 +115,51 @@ describe('settings that change between the claim and the request', () => {
     await world.run(5_000);
     expect(world.sender.sends.map(({ url }) => url)).toEqual(['https://partner.example/other']);
     expect(await spent(world)).toBe(1);
+  });
+});
+
+describe('an item of the ledger that cannot be read between the claim and the request', () => {
+  const SECRET: Ref = { item: 'secret', destination: destinationId(PARTNER) };
+  const CONFIG: Ref = { item: 'destination', destination: destinationId(PARTNER) };
+  /** As no code of ours writes them: a number where a list or a time belongs. */
+  const breakItem = (world: TestWorld, ref: Ref, attribute: string): void =>
+    alter(world, ref, (record) => ({ ...record, [attribute]: { BOOL: true } }));
+
+  it.each([true, false])(
+    'holds the delivery where it is the signing secret, as if there were none: %s',
+    async (safe) => {
+      const world = await opened(openTestWorld(), { repeatSafe: safe });
+      breakItem(world, SECRET, 'sec');
+      expect((await world.deliver(EVENT, PARTNER)).status).toBe(200);
+      expect(await world.row(EVENT, PARTNER)).toMatchObject({
+        status: 'quarantined',
+        reason: 'blocked',
+        doubt: 'none',
+      });
+      expect(await outcomesOf(world)).toEqual([['outcome', 'not-sent', 'argument']]);
+      expect(world.sender.sends).toEqual([]);
+      expect(world.telemetry.counted('ledger-corrupt')).toBe(1);
+    },
+  );
+
+  it('withholds the attempt where it is the settings or the gate, and nothing is in doubt', async () => {
+    const world = await opened(openTestWorld());
+    behindTheClaim(world, async () => breakItem(world, CONFIG, 'url'));
+    expect((await world.deliver(EVENT, PARTNER)).status).toBe(200);
+    expect(await outcomesOf(world)).toEqual([['outcome', 'withheld', 'no-recheck']]);
+    expect(await world.row(EVENT, PARTNER)).toMatchObject({ status: 'pending', refunds: 1, doubt: 'none' });
+    expect(world.telemetry.counted('ledger-corrupt')).toBe(1);
+  });
+
+  it('would be in doubt once the lease has lapsed, had the worker not recorded what it knew', async () => {
+    const dies = async (): Promise<never> => {
+      throw new Error('the worker dies here');
+    };
+    const world = await opened(openTestWorld({ reshape: (ports) => ({ ...ports, secrets: { signing: dies } }) }));
+    await world.deliver(EVENT, PARTNER);
+    await world.clock.advance(60_000);
+    await world.deliver(EVENT, PARTNER);
+    expect((await outcomesOf(world))[0]).toEqual(['outcome', 'in-doubt', 'lease-lapsed']);
   });
 });
 
