@@ -6,7 +6,9 @@
  * that the queue keeps it whole; what is authentic and makes no sense is filed as poison; the rest is a message.
  */
 import { type DestinationId, type EventId, isOwnId, parseDestinationId, parseEventId } from './ids.ts';
+import { INSTANT_MS_MAX } from './instant.ts';
 import { type JsonNode, memberOf, readJson } from './json-tree.ts';
+import { DUE_SHARDS } from './limits.ts';
 import { FORMAT } from './model.ts';
 import { readSubmission, type Submission } from './submission.ts';
 
@@ -93,7 +95,10 @@ const CURSOR_CHARS_MAX = 8_192;
 
 const wholeOf = (root: JsonNode, name: string): number | undefined => {
   const value = textOf(root, name);
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  // No count of ours is larger than a time, and the next one is still a whole number.
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= INSTANT_MS_MAX
+    ? value
+    : undefined;
 };
 
 const notWhole = (name: string): MessageResult => senseless(name, 'must be a whole number from 0');
@@ -101,6 +106,7 @@ const notWhole = (name: string): MessageResult => senseless(name, 'must be a who
 const sweepOf = (root: JsonNode): MessageResult => {
   const shard = wholeOf(root, 'shard');
   if (shard === undefined) return notWhole('shard');
+  if (shard >= DUE_SHARDS) return senseless('shard', `must be below ${DUE_SHARDS}`);
   const tick = wholeOf(root, 'tick');
   if (tick === undefined) return notWhole('tick');
   const page = memberOf(root, 'page') === undefined ? 0 : wholeOf(root, 'page');

@@ -15,7 +15,7 @@ import { type Message, readMessage } from '../core/message.ts';
 import type { Delivery, DeliveryRef } from '../core/model.ts';
 import { phaseOf } from '../core/phase.ts';
 import type { Submission } from '../core/submission.ts';
-import { type HeaderGetter, LedgerCorrupt, PortUnavailable } from '../ports.ts';
+import { BadCursor, type HeaderGetter, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { accept } from '../steps/accept.ts';
 import { brokenItem } from '../steps/broken-item.ts';
 import { releasePlace } from '../steps/places.ts';
@@ -78,7 +78,13 @@ const receiveAuthentic = async (world: Receiver, push: PushRequest): Promise<Ver
     ...(messageId === undefined ? {} : { messageId }),
     remainingMs: push.remainingMs,
   };
-  return dispatch(world, run, read.message, push.body);
+  try {
+    return await dispatch(world, run, read.message, push.body);
+  } catch (error) {
+    // Only the list itself can tell: no list of ours has given it out, so nobody of ours has sent this message.
+    if (!(error instanceof BadCursor)) throw error;
+    return filePoison(world, push.body, messageId, 'cursor is not one that this list gave out');
+  }
 };
 
 const dispatch = async (world: Receiver, run: Run, message: Message, body: Uint8Array): Promise<Verdict> => {

@@ -126,6 +126,15 @@ describe('the secret of the push side', () => {
 
 // ---- does it make sense? ------------------------------------------------------------------------------------------
 
+const drainMessage = (more: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify({
+    message_id: 'm9',
+    payload: { kind: 'drain', format: 1, destination: PARTNER, drain: 1, page: 0, fromMs: 0, sent: 0, ...more },
+  });
+
+const cursorOf = (named: Readonly<Record<string, string>>): string =>
+  Buffer.from(JSON.stringify({ ...named, at: [0, 0, 0, 0] })).toString('base64url');
+
 const SENSELESS: readonly (readonly [what: string, body: string | Uint8Array])[] = [
   ['an empty body', ''],
   ['no JSON', 'hello'],
@@ -141,6 +150,20 @@ const SENSELESS: readonly (readonly [what: string, body: string | Uint8Array])[]
   ['no destination', '{"message_id":"m9","payload":{"kind":"deliver","format":1,"event":"a"}}'],
   ['a kind given twice', '{"message_id":"m9","payload":{"kind":"deliver","kind":"sweep","format":1}}'],
   ['a sweep of no shard', '{"message_id":"m9","payload":{"kind":"sweep","format":1,"shard":-1,"tick":5}}'],
+  ['a sweep of a shard that is none', '{"message_id":"m9","payload":{"kind":"sweep","format":1,"shard":4,"tick":5}}'],
+  [
+    'a sweep of the last page that a number can hold',
+    '{"message_id":"m9","payload":{"kind":"sweep","format":1,"shard":0,"tick":5,"page":9007199254740991}}',
+  ],
+  ['a drain with a cursor that no list gave out', drainMessage({ cursor: 'garbage' })],
+  ['a drain with the cursor of another list', drainMessage({ cursor: cursorOf({ list: 'open' }) })],
+  ['a drain with a cursor of another destination', drainMessage({ cursor: cursorOf({ list: 'parked', of: 'other' }) })],
+  ['a drain of the last page that a number can hold', drainMessage({ page: 9_007_199_254_740_991 })],
+  ['a drain of more than can be sent', drainMessage({ sent: 9_007_199_254_740_991 })],
+  [
+    'a redrive of half a turn',
+    '{"message_id":"m9","payload":{"kind":"redrive","format":1,"operation":"a","position":0,"turn":0.5}}',
+  ],
   ['a sweep of half a shard', '{"message_id":"m9","payload":{"kind":"sweep","format":1,"shard":0.5,"tick":5}}'],
   [
     'an event without a payload',
@@ -163,6 +186,13 @@ describe('an authentic push that makes no sense', () => {
       expect(await costOf(world, () => world.pushBody(body))).toMatchObject({ status: 200, writes: 0 });
     }
     expect(poisonIn(world)).toHaveLength(1);
+  });
+
+  it('is not a drain whose cursor is of its own list', async () => {
+    const world = await opened(openTestWorld());
+    const mine = await world.pushBody(drainMessage({ cursor: cursorOf({ list: 'parked', of: PARTNER }) }));
+    expect(mine).toMatchObject({ status: 200, body: { note: 'drained' } });
+    expect(poisonIn(world)).toEqual([]);
   });
 
   it('is kept with its first 4 KB, its size and the hash of all of it, for 30 days', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { JSON_DEPTH_MAX } from '../../functions/core/limits.ts';
+import { INSTANT_MS_MAX } from '../../functions/core/instant.ts';
+import { DUE_SHARDS, JSON_DEPTH_MAX } from '../../functions/core/limits.ts';
 import {
   type DrainMessage,
   deliverBody,
@@ -108,10 +109,17 @@ describe('a number in an internal message', () => {
   ];
 
   it.each(NUMBERS)('is a whole number from 0: %j, %s', (message, name) => {
-    for (const value of [-1, 1.5, 1e300, '3', null, true, []]) {
+    for (const value of [-1, 1.5, 1e300, INSTANT_MS_MAX + 1, '3', null, true, []]) {
       const result = readOf({ ...message, [name]: value });
       expect([result.kind, reasonOf(result)]).toEqual(['senseless', `${name} must be a whole number from 0`]);
     }
+  });
+});
+
+describe('the shard of a sweep', () => {
+  it('is one of those that there are', () => {
+    expect(readOf({ ...SWEEP, shard: DUE_SHARDS - 1 }).kind).toBe('message');
+    expect(reasonOf(readOf({ ...SWEEP, shard: DUE_SHARDS }))).toBe(`shard must be below ${DUE_SHARDS}`);
   });
 });
 
