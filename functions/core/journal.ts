@@ -67,6 +67,7 @@ const stored = z.looseObject({
   n: z.optional(whole),
   v: z.optional(z.string()),
   g: z.optional(whole),
+  e: z.optional(z.literal(1)),
   q: z.optional(z.tuple([whole, whole, z.string()])),
 });
 
@@ -92,6 +93,7 @@ const textOf = (entry: Entry): string =>
     n: entry.nextAtMs,
     v: entry.decision === undefined ? undefined : DECISION_CODES[entry.decision],
     g: entry.grant,
+    e: entry.secondEffect === true ? 1 : undefined,
     q: entry.waits && [entry.waits.count, entry.waits.sinceMs, WAIT_CODES[entry.waits.reason]],
   });
 
@@ -117,6 +119,7 @@ export const readLine = (text: string): JournalLine => {
     ...(raw.n === undefined ? {} : { nextAtMs: raw.n }),
     ...(raw.v === undefined ? {} : { decision: known(DECISIONS, raw.v, 'decision') }),
     ...(raw.g === undefined ? {} : { grant: raw.g }),
+    ...(raw.e === undefined ? {} : { secondEffect: true }),
     ...(raw.q === undefined
       ? {}
       : { waits: { count: raw.q[0], sinceMs: raw.q[1], reason: known(WAITS, raw.q[2], 'wait') } }),

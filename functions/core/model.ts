@@ -78,6 +78,8 @@ export interface Entry {
   readonly nextAtMs?: number;
   readonly decision?: DecisionKind;
   readonly grant?: number;
+  /** A person accepted that another attempt may have a second effect. */
+  readonly secondEffect?: true;
   readonly waits?: Waits;
 }
 

@@ -7,9 +7,12 @@
  *   /v1/...          operator
  *   /partner/...     a destination that misbehaves on request
  *   /v1/queue/...    the embedded queue listens on a port of its own: it is somebody else's service
+ *
+ *   open --> refusing (503, only the partner goes on) --> closed
  */
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { problemBody } from '../../functions/http/problem.ts';
 import type { Partner } from './partner/partner.ts';
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -24,6 +27,13 @@ export interface Faces {
 
 const HOSTNAME = '127.0.0.1';
 const HEADERS_BYTES_MAX = 16 * 1_024;
+const STOPPING = JSON.stringify(
+  problemBody({
+    status: 503,
+    code: 'stopping',
+    detail: 'this process is ending; repeat the request after its restart',
+  }),
+);
 
 const faceOf = (faces: Faces, request: Request): Fetch => {
   const { pathname } = new URL(request.url);
@@ -35,20 +45,28 @@ const faceOf = (faces: Faces, request: Request): Fetch => {
 
 export interface Front {
   readonly url: string;
+  /** From now on nothing new comes in: an event that could not be published any more is refused, not accepted. */
+  refuse(): void;
   close(): Promise<void>;
 }
 
 /** Rejects with a message for a person when the port is taken. */
 export const openFront = async (faces: Faces, port: number): Promise<Front> => {
   const listener = getRequestListener((request) => faceOf(faces, request)(request), { hostname: HOSTNAME });
+  let refusing = false;
   const server = createServer({ maxHeaderSize: HEADERS_BYTES_MAX }, (req, res) => {
-    if (!faces.partner.handle(req, res)) void listener(req, res);
+    if (faces.partner.handle(req, res)) return;
+    if (refusing) res.writeHead(503, { 'content-type': 'application/problem+json', connection: 'close' }).end(STOPPING);
+    else void listener(req, res);
   });
   await listen(server, port);
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('a server without a port');
   return {
     url: `http://${HOSTNAME}:${address.port}`,
+    refuse() {
+      refusing = true;
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -19,6 +19,10 @@ const banner = (world: LocalWorld, token: string | undefined, dataDir: string): 
     '',
   ].join('\n');
 
+const CUT_OFF =
+  '  Onceward has stopped. Attempts on their way were cut off: their deliveries go on when their leases have lapsed, or\n' +
+  '  wait as in-doubt for a person where a repeat is not safe.';
+
 const PARENT_LOOK_MS = 500;
 
 /** A signal to npm ends the shell between npm and this process, and does not come here: the loss of the parent does. */
@@ -48,8 +52,12 @@ const start = async (): Promise<void> => {
   });
   console.log(banner(world, config.token === undefined ? token : undefined, config.dataDir));
   const end = (): void => {
+    console.log('  Onceward is stopping: it accepts nothing new, and attempts on their way have a moment to end.');
     world.close().then(
-      () => process.exit(0),
+      (cutOff) => {
+        console.log(cutOff ? CUT_OFF : '  Onceward has stopped. Nothing was on its way.');
+        process.exit(0);
+      },
       (error: unknown) => {
         console.error(`onceward did not end cleanly: ${String(error)}`);
         process.exit(1);

@@ -24,7 +24,9 @@ export const keptSecret = async (
   name: string,
   dice: Pick<Dice, 'bytes'>,
 ): Promise<{ readonly text: string; readonly made: boolean }> => {
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true }).catch((error: unknown) => {
+    throw new Error(`ONCEWARD_DATA: ${dataDir} cannot be used as a folder for the data: ${String(error)}`);
+  });
   const file = join(dataDir, name);
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text !== undefined && text.trim().length >= 16) return { text: text.trim(), made: false };

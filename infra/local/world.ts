@@ -2,7 +2,7 @@
  * The whole product in one process: the same functions as in the cloud, over an embedded DynamoDB, an embedded queue
  * that pushes by real HTTP, a ticker for the schedule, and a partner to deliver to.
  *
- *   openWorld --> table, token --> queue, front --> subscription, ticker --> close: ticker, queue, front, sender, table
+ *   openWorld --> table, token --> queue, front --> subscription, ticker --> close: front refuses, ticker, queue, attempts, all
  */
 
 import { createLedgerClient } from '../../functions/adapters/ledger/client.ts';
@@ -56,7 +56,8 @@ export interface LocalWorld {
   readonly partner: Partner;
   readonly queue: EmbeddedQueue;
   readonly ports: Receiver;
-  close(): Promise<void>;
+  /** Attempts on their way have a moment to end. True where some were cut off: their leases recover them. */
+  close(): Promise<boolean>;
 }
 
 export const QUEUE_NAME = 'onceward';
@@ -96,14 +97,19 @@ export const openWorld = async (options: WorldOptions): Promise<LocalWorld> => {
     queue: queue.embedded,
     ports,
     async close() {
+      front.refuse();
       ticker.stop();
       await queue.embedded.close();
-      await Promise.race([sender.close(), systemClock.sleep(LAST_ATTEMPTS_MS)]);
+      const cutOff = await Promise.race([
+        sender.close().then(() => false),
+        systemClock.sleep(LAST_ATTEMPTS_MS).then(() => true),
+      ]);
       await partner.close();
       await front.close();
       await queue.publisher.close();
       await queue.deadLetters.close();
       await store.close();
+      return cutOff;
     },
   };
 };

@@ -88,7 +88,8 @@ describe('a redrive', () => {
     expect(problem).toMatchObject({ status: 409, code: 'second-effect' });
     expect(problem).toHaveProperty('detail', expect.stringContaining('acceptSecondEffect: true'));
     const accepted = await decideBy(world, CALLS.redrive, 'asked', { body: { acceptSecondEffect: true } });
-    expect(accepted.body).toMatchObject({ status: 'pending', mayHaveArrived: false });
+    expect(accepted.body).toMatchObject({ status: 'pending', attemptsInDoubt: [1] });
+    expect(accepted.body).toHaveProperty('journal.3.secondEffect', true);
   });
 
   it.each<[bound: string, change: Record<string, number>, says: string]>([
@@ -124,7 +125,7 @@ describe('a resolve', () => {
   it('as not delivered sends it again, without any doubt left', async () => {
     const world = await inDoubt();
     const answer = await decideBy(world, CALLS.resolve, 'lost', { body: { as: 'not-delivered' } });
-    expect(answer.body).toMatchObject({ status: 'pending', mayHaveArrived: false });
+    expect(answer.body).toMatchObject({ status: 'pending', attemptsInDoubt: [] });
     await world.run(5_000);
     expect(await world.row(EVENT, PARTNER)).toMatchObject({ status: 'delivered', attempts: 2 });
   });

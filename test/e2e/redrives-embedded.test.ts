@@ -27,7 +27,7 @@ type Shown = z.infer<typeof shown>;
 
 const openStage = async () => {
   const world = await openWorld({ ...demoWorldOptions(TOKEN, silentTelemetry), tickMs: 3_600_000 });
-  onTestFinished(() => world.close());
+  onTestFinished(async () => void (await world.close()));
   const stage = new Stage(world.url, TOKEN, world.partner, world.url);
   let dead = 0;
   return {

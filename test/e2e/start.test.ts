@@ -1,5 +1,5 @@
 /** `npm start` as a person meets it: up at once, the README's three requests, a clean end, and nothing lost by kill -9. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +54,11 @@ const call = async (method: string, path: string, body?: string, token = TOKEN) 
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 
+const arrivedAt = async (mailbox: string): Promise<void> => {
+  const { body } = await call('GET', `/partner/${mailbox}`);
+  if (body['requestCount'] !== 1) await arrivedAt(mailbox);
+};
+
 const deliveredWithin = async (path: string, tries: number): Promise<Record<string, unknown>> => {
   const { body } = await call('GET', path);
   return body['status'] === 'delivered' || tries === 0 ? body : deliveredWithin(path, tries - 1);
@@ -97,10 +102,15 @@ describe('npm start', () => {
     const url = `http://127.0.0.1:${port}/partner/hangs?hang=true`;
     await call('PUT', '/v1/destinations/hangs', JSON.stringify({ url, repeatSafe: true }));
     await call('POST', '/v1/events', JSON.stringify({ id: 'h', payload: 1, destinations: ['hangs'] }));
+    await arrivedAt('hangs');
     const began = performance.now();
     program.kill('SIGTERM');
-    const { code, signal } = await program.ended();
+    await program.says('Onceward is stopping');
+    const late = JSON.stringify({ id: 'late', payload: 1, destinations: ['hangs'] });
+    expect(await call('POST', '/v1/events', late)).toMatchObject({ status: 503, body: { code: 'stopping' } });
+    const { code, signal, output } = await program.ended();
     expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(output).toContain('Attempts on their way were cut off');
     expect(performance.now() - began).toBeLessThan(3_000);
   });
 
@@ -143,5 +153,10 @@ describe('npm start', () => {
     const second = await start({ ONCEWARD_DATA: join(dataDir, 'other') }).ended();
     expect(second.code).toBe(1);
     expect(second.output).toContain(`port ${port} is in use`);
+    const file = join(dataDir, 'a-file');
+    await writeFile(file, '');
+    const third = await start({ ONCEWARD_DATA: file }).ended();
+    expect(third.code).toBe(1);
+    expect(third.output).toContain(`onceward cannot start: ONCEWARD_DATA: ${file} cannot be used`);
   });
 });

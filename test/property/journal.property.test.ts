@@ -32,7 +32,7 @@ const entry: fc.Arbitrary<Entry> = fc.oneof(
       nextAtMs: given.atMs + durationMs,
     }),
   ),
-  base.map((given): Entry => ({ kind: 'redriven', ...given, grant: 10 })),
+  base.map((given): Entry => ({ kind: 'redriven', ...given, grant: 10, secondEffect: true })),
   base.map((given): Entry => ({ kind: 'decision', ...given, decision: 'refuse', detail: 'payload-changed' })),
 );
 const entries = fc.array(entry, { minLength: 1, maxLength: 30 });

@@ -45,6 +45,7 @@ describe('a journal', () => {
     const entries: readonly Entry[] = [
       { kind: 'redriven', ...base, grant: 3 },
       { kind: 'redriven', ...base },
+      { kind: 'redriven', ...base, secondEffect: true },
       { kind: 'decision', ...base, decision: 'cancel' },
       { kind: 'decision', ...base, decision: 'resolve-delivered' },
       { kind: 'decision', ...base, decision: 'resolve-not-delivered' },

@@ -75,6 +75,7 @@ export const redrive = (row: Quarantined, input: RedriveInput, at: At): Decision
     writeId: input.writeId,
     cause: input.cause,
     ...(input.grant > 0 ? { grant: input.grant } : {}),
+    ...(secondEffect ? { secondEffect } : {}),
   });
   const { keyFromMs, ...rest } = life;
   const next: Life = {

@@ -1,4 +1,5 @@
 /** How rows look to a person or a program outside: ISO times, the journal in words, never a secret. */
+import { attemptsInDoubt } from '../../core/doubt.ts';
 import { redactHeaders } from '../../core/headers.ts';
 import type { AcceptedEvent, Destination, Gate } from '../../core/items.ts';
 import { CROWDED_MS, CROWDED_PLACES } from '../../core/limits.ts';
@@ -42,6 +43,7 @@ export const entryView = (entry: Entry, index: number, cause: string | undefined
   requestId: entry.writeId,
   ...given('decision', entry.decision),
   ...given('grant', entry.grant),
+  ...given('secondEffect', entry.secondEffect),
   ...given(
     'waited',
     entry.waits && { count: entry.waits.count, since: iso(entry.waits.sinceMs), reason: entry.waits.reason },
@@ -103,7 +105,7 @@ export const deliverySummary = (row: Delivery) => {
 export const deliveryView = (row: Delivery, decisions: Decisions = new Map()) => ({
   ...deliverySummary(row),
   acceptedAt: iso(row.acceptedAtMs),
-  mayHaveArrived: row.doubt !== 'none',
+  attemptsInDoubt: attemptsInDoubt(row.journal.lines.map(({ entry }) => entry)),
   payloadHash: row.payloadHash,
   ...given('firstExcerpt', row.firstExcerpt),
   ...given('latestExcerpt', row.latestExcerpt),

@@ -33,6 +33,7 @@ export const journalEntryAnswer = z.object({
   requestId: text,
   decision: z.optional(z.enum(['cancel', 'resolve-delivered', 'resolve-not-delivered', 'refuse'])),
   grant: z.optional(count),
+  secondEffect: z.optional(z.literal(true)),
   waited: z.optional(waits),
   actor: z.optional(text),
   reason: z.optional(text),
@@ -44,7 +45,7 @@ const excerpt = z.object({ attempt: count, text });
 const delivery = {
   ...summary,
   acceptedAt: time,
-  mayHaveArrived: z.boolean(),
+  attemptsInDoubt: z.array(count),
   payloadHash: text,
   firstExcerpt: z.optional(excerpt),
   latestExcerpt: z.optional(excerpt),

@@ -40,7 +40,10 @@ export const deliveryText = (shell: Shell, row: z.output<typeof deliveryAnswer>)
       accepted: shortTime(row.acceptedAt),
       due: shortTime(row.dueAt),
       'lease ends': shortTime(row.leaseEndsAt),
-      'may have arrived': row.mayHaveArrived ? 'yes: an attempt went out whose effect nobody knows' : undefined,
+      'in doubt':
+        row.attemptsInDoubt.length > 0
+          ? `attempt ${row.attemptsInDoubt.join(', ')}: it may have arrived, nobody knows`
+          : undefined,
       'latest answer': row.latestExcerpt?.text,
     }),
     '',

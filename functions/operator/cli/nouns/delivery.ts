@@ -100,7 +100,10 @@ const decide = (
     plan: async () => {
       const row = readAs(deliveryAnswer, await get(shell, path`/v1/events/${event}/deliveries/${destination}`));
       const state = row.reason === undefined ? row.status : `${row.status} (${row.reason})`;
-      const doubt = row.mayHaveArrived ? said` An attempt went out whose effect nobody knows.` : said``;
+      const doubt =
+        row.attemptsInDoubt.length > 0
+          ? said` It is in doubt whether attempt ${row.attemptsInDoubt.join(', ')} arrived.`
+          : said``;
       return lines(
         said`Delivery of ${event} to ${destination} is ${state}, ${row.attempts} attempts made, budget ${row.budget}.${doubt}`,
         will,
