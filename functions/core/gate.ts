@@ -91,10 +91,11 @@ const placesOf = (config: Destination, gate: Gate | undefined, nowMs: number): n
 export const slotStepMs = (config: Pick<Destination, 'ratePerSecond'>): number =>
   1_000 / (config.ratePerSecond ?? DRAIN_PER_SECOND_DEFAULT);
 
-/** Whether the row comes in the slot of the rate that it was given: a slot is asked for once, and kept. */
-export const inItsSlot = (row: Delivery, nowMs: number): boolean => {
-  if (row.status !== 'pending' || row.deferral?.reason !== 'rate') return false;
-  return nowMs >= row.deferral.untilMs && nowMs <= row.deferral.untilMs + SLOT_GOOD_MS;
+/** The slot of the rate that the row was given, if it comes in it: a slot is asked for once, and kept. */
+export const slotOf = (row: Delivery, nowMs: number): number | undefined => {
+  if (row.status !== 'pending' || row.deferral?.reason !== 'rate') return undefined;
+  const { untilMs } = row.deferral;
+  return nowMs >= untilMs && nowMs <= untilMs + SLOT_GOOD_MS ? untilMs : undefined;
 };
 
 /** How long to wait for a place, after so many waits: 1, 2, 4 ... 30 seconds, each with up to a fifth added. */

@@ -25,6 +25,7 @@ import { type Found, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { brokenItem } from '../steps/broken-item.ts';
 import { transition } from '../steps/transition.ts';
 import type { ClaimMade } from './claim.ts';
+import type { Passed } from './gate.ts';
 import { type Prepared, prepare } from './request.ts';
 import type { Receiver, Run } from './run.ts';
 
@@ -73,7 +74,9 @@ const recheckAndSend = async (
   const nowMs = world.clock.nowMs();
   const view = viewGate(destination.config, destination.gate, nowMs);
   const obstacle =
-    obstacleInRow(found, row, claimed.config.timeoutMs, nowMs) ?? (await obstacleInGate(world, view, claimed));
+    obstacleInRow(found, row, claimed.config.timeoutMs, nowMs) ??
+    obstacleInLeave(claimed.passed, nowMs) ??
+    (await obstacleInGate(world, view, claimed));
   if (obstacle) return obstacle;
   if (nowMs - beganAtMs > RECHECK_FRESH_MS) return withheld('stale-recheck');
   // After a stall the platform could end this invocation in the middle of the request.
@@ -87,7 +90,7 @@ const recheckAndSend = async (
     connectMs: Math.min(CONNECT_MS, claimed.config.timeoutMs),
     excerptBytes: Math.min(EXCERPT_BYTES_MAX, ANSWER_BYTES_DRAINED_MAX),
   });
-  const sawFailures = claimed.probe || (view.kind === 'open' && view.failing);
+  const sawFailures = claimed.passed.probe || (view.kind === 'open' && view.failing);
   const outcome = outcomeOf(answer, claimed, world.clock.nowMs());
   return { outcome: withoutSecrets(outcome, claimed.config, headers), sawFailures };
 };
@@ -104,6 +107,16 @@ const obstacleInRow = (
   return mine.claim.leaseEndsAtMs - nowMs < timeoutMs ? withheld('short-lease') : undefined;
 };
 
+/**
+ * What the gate gave ends by itself, and a worker may stall behind it. Its place may be another's once its lease is
+ * over, and of those whose slots have passed meanwhile all would go out together. No look at the ledger is needed: until
+ * its end nobody else takes the place, and nobody else was given the slot.
+ */
+const obstacleInLeave = ({ config, place, slotEndsAtMs }: Passed, nowMs: number): AttemptMade | undefined => {
+  if (place !== undefined && place.leaseEndsAtMs - nowMs < config.timeoutMs) return withheld('short-place');
+  return slotEndsAtMs !== undefined && nowMs > slotEndsAtMs ? withheld('late-slot') : undefined;
+};
+
 const obstacleInGate = async (
   world: Receiver,
   view: GateView,
@@ -115,7 +128,7 @@ const obstacleInGate = async (
       return view.config.version === claimed.config.version ? undefined : withheld('settings-changed');
     case 'park':
       // The probe goes where nobody else may, unless a person has paused meanwhile: that pause has no probe.
-      if (claimed.probe && view.probeOnly) return undefined;
+      if (claimed.passed.probe && view.probeOnly) return undefined;
       return withheld(view.reason, parkPlan(view));
     case 'wait': {
       const untilMs = await world.pace.take(

@@ -15,7 +15,8 @@ export interface ClaimMade {
   readonly row: Claimed;
   readonly event: AcceptedEvent;
   readonly config: Destination;
-  readonly probe: boolean;
+  /** What the gate let it pass with: the re-check asks whether it still holds. */
+  readonly passed: Passed;
 }
 
 export type ClaimResult = ClaimMade | { readonly kind: 'answered'; readonly verdict: Verdict };
@@ -24,7 +25,7 @@ export type ClaimResult = ClaimMade | { readonly kind: 'answered'; readonly verd
 const BESIDE_ATTEMPT_MS = LEASE_OVER_TIMEOUT_MS - SKEW_MARGIN_MS;
 
 export const claim = async (world: Receiver, run: Run, row: Delivery, passed: Passed): Promise<ClaimResult> => {
-  const { config, claimId, probe } = passed;
+  const { config, claimId } = passed;
   if (run.remainingMs() < config.timeoutMs + BESIDE_ATTEMPT_MS) {
     return { kind: 'answered', verdict: later('no-time', 'the attempt could not end before this invocation') };
   }
@@ -50,7 +51,7 @@ export const claim = async (world: Receiver, run: Run, row: Delivery, passed: Pa
   // Applied, but the row has moved on since: a rival has already closed this claim, so nothing may be sent under it.
   const ours = result.kind === 'applied' && result.row.status === 'claimed' && result.row.claim.id === claimId;
   if (ours && result.row.status === 'claimed') {
-    return { kind: 'claimed', row: result.row, event: found.item, config, probe };
+    return { kind: 'claimed', row: result.row, event: found.item, config, passed };
   }
   return { kind: 'answered', verdict: verdictOf(result) };
 };

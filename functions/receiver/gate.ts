@@ -2,11 +2,18 @@
  * The gate of a destination, asked only for a row that could be claimed. It spends no budget, never sleeps here, and
  * never refuses the push: whoever cannot go now waits in the ledger, once, with a time or a reason.
  */
-import { type GateView, inItsSlot, placeWaitMs, slotStepMs, viewGate } from '../core/gate.ts';
+import { type GateView, placeWaitMs, slotOf, slotStepMs, viewGate } from '../core/gate.ts';
 import type { ClaimId, WriteId } from '../core/ids.ts';
 import type { Input, Rules } from '../core/inputs.ts';
 import type { Destination, Slot } from '../core/items.ts';
-import { DELAY_FLOOR_MS, leaseMsOf, PLACE_ASK_STEP_MS, PROBE_EVERY_MS, RATE_BURST_MS } from '../core/limits.ts';
+import {
+  DELAY_FLOOR_MS,
+  leaseMsOf,
+  PLACE_ASK_STEP_MS,
+  PROBE_EVERY_MS,
+  RATE_BURST_MS,
+  SLOT_GOOD_MS,
+} from '../core/limits.ts';
 import type { Delivery, ParkReason, WaitReason } from '../core/model.ts';
 import { takeProbe } from '../steps/gate.ts';
 import { takePlace } from '../steps/places.ts';
@@ -20,6 +27,8 @@ export interface Passed {
   /** The claim that will be made: it already holds the place, if there is one. */
   readonly claimId: ClaimId;
   readonly place?: Slot;
+  /** The latest instant at which its slot of the rate is good, where there is a rate. */
+  readonly slotEndsAtMs?: number;
   /** The one attempt that a breaker lets through. */
   readonly probe: boolean;
 }
@@ -70,15 +79,17 @@ const passOpen = async (
   view: Extract<GateView, { kind: 'open' }>,
 ): Promise<GatePassed> => {
   const { config, places } = view;
-  if (config.ratePerSecond !== undefined && !inItsSlot(row, world.clock.nowMs())) {
+  let slot: Pick<Passed, 'slotEndsAtMs'> = {};
+  if (config.ratePerSecond !== undefined) {
     const nowMs = world.clock.nowMs();
-    const slotMs = await world.pace.take(row.destination, 'rate', nowMs, slotStepMs(config));
+    const slotMs = slotOf(row, nowMs) ?? (await world.pace.take(row.destination, 'rate', nowMs, slotStepMs(config)));
     if (slotMs > nowMs + RATE_BURST_MS) return defer(world, run, row, config, 'rate', slotMs);
+    slot = { slotEndsAtMs: slotMs + SLOT_GOOD_MS };
   }
-  if (places === undefined) return passed(world, config, false);
+  if (places === undefined) return { ...passed(world, config, false), ...slot };
   const claimId = world.dice.id() as ClaimId;
   const place = await takePlace(world, row.destination, places, claimId, leaseMsOf(config.timeoutMs));
-  if (place !== undefined) return { kind: 'passed', config, claimId, place, probe: false };
+  if (place !== undefined) return { kind: 'passed', config, claimId, place, ...slot, probe: false };
   world.telemetry.count('places-full');
   return defer(world, run, row, config, 'concurrency', await nextAskMs(world, row));
 };

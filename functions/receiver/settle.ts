@@ -45,7 +45,8 @@ const noteForDestination = async (world: Receiver, claimed: ClaimMade, made: Att
   const { destination } = claimed.row;
   try {
     await noteOutcome(world, destination, made.outcome, made.sawFailures ?? false);
-    if (claimed.probe && made.outcome.class === 'delivered') await resume(world, destination, world.clock.nowMs());
+    if (claimed.passed.probe && made.outcome.class === 'delivered')
+      await resume(world, destination, world.clock.nowMs());
   } catch (error) {
     if (!(error instanceof PortUnavailable)) throw error;
     world.telemetry.line('gate.not-noted', { destination, detail: error.message });

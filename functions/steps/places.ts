@@ -44,6 +44,9 @@ export const takePlace = async (
     };
     const written = read ? await world.ledger.replace<Slot>(read, next) : await world.ledger.create<Slot>(next);
     if (written.kind === 'written') return next;
+    // A lost answer is not a lost race: who stands there may be this very holder, who asks once in its life.
+    const { present } = written;
+    if (present.kind === 'found' && present.item.holder === holder) return present.item;
   }
   return undefined;
 };

@@ -4,9 +4,11 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { CONNECT_MS, LEASE_OVER_TIMEOUT_MS, RECHECK_FRESH_MS } from '../../functions/core/limits.ts';
+import { CONNECT_MS, LEASE_OVER_TIMEOUT_MS, RECHECK_FRESH_MS, SLOT_GOOD_MS } from '../../functions/core/limits.ts';
 import type { Ref } from '../../functions/ports.ts';
+import { mostWithin, openFlow, sendTimes, slowly, statuses } from '../support/flow.ts';
 import { destinationId, openTestWorld, type TestWorld } from '../support/world.ts';
+import { answered } from '../support/world-ports.ts';
 import { alter, EVENT, opened, PARTNER, pause, resume } from '../support/world-states.ts';
 
 /** The claim stands in the ledger, and before its worker hears of it, `happens` takes its course. */
@@ -14,6 +16,15 @@ const behindTheClaim = (world: TestWorld, happens: () => Promise<unknown>): void
   world.ledgerHooks.after = async ({ kind, ref }) => {
     if (kind !== 'replace' || ref?.item !== 'delivery') return;
     world.ledgerHooks.after = undefined;
+    await happens();
+  };
+};
+
+/** The gate has let it pass, and before its worker claims, `happens` takes its course. */
+const behindTheGate = (world: TestWorld, happens: () => Promise<unknown>): void => {
+  world.ledgerHooks.before = async ({ kind, ref }) => {
+    if (kind !== 'load' || ref?.item !== 'event') return;
+    world.ledgerHooks.before = undefined;
     await happens();
   };
 };
@@ -79,6 +90,80 @@ describe('a worker that stalls between its claim and its request', () => {
     await world.deliver(EVENT, PARTNER);
     expect(await outcomesOf(world)).toEqual([['outcome', 'withheld', 'stale-recheck']]);
     expect(world.sender.sends).toEqual([]);
+  });
+});
+
+describe('a worker that stalls between the gate and its claim', () => {
+  it('sends nothing when what is left of its place is too short for the attempt, and the delivery goes on', async () => {
+    const world = await opened(openTestWorld(), { concurrency: 1 });
+    behindTheGate(world, () => world.clock.advance(LEASE_OVER_TIMEOUT_MS + 1));
+    await world.deliver(EVENT, PARTNER);
+    expect(world.sender.sends).toEqual([]);
+    expect(await outcomesOf(world)).toEqual([['outcome', 'withheld', 'short-place']]);
+    expect(await spent(world)).toBe(0);
+    await world.run(5_000);
+    expect(await world.row(EVENT, PARTNER)).toMatchObject({ status: 'delivered', attempts: 2 });
+  });
+
+  it('sends with a place that is just long enough, or where no place is asked for: it is the place that stops it', async () => {
+    for (const [settings, stallMs] of [
+      [{ concurrency: 1 }, LEASE_OVER_TIMEOUT_MS],
+      [{}, LEASE_OVER_TIMEOUT_MS + 1],
+    ] as const) {
+      const world = await opened(openTestWorld(), settings);
+      behindTheGate(world, () => world.clock.advance(stallMs));
+      await world.deliver(EVENT, PARTNER);
+      expect(await world.row(EVENT, PARTNER)).toMatchObject({ status: 'delivered', attempts: 1 });
+    }
+  });
+
+  it('never makes two requests where one place is given, though another one has taken that place meanwhile', async () => {
+    const flow = openFlow({ workers: 10 });
+    await flow.destination(PARTNER, { concurrency: 1, timeoutMs: 1_000 });
+    flow.world.sender.always(slowly(flow, 900, answered(200)));
+    behindTheGate(flow.world, () => flow.world.clock.sleep(20_000));
+    const events = await flow.accept(PARTNER, 1, { prefix: 'stalled-' });
+    await flow.run(19_500);
+    events.push(...(await flow.accept(PARTNER, 1, { prefix: 'rival-' })));
+    await flow.run(10_000);
+    expect(await statuses(flow, events, PARTNER)).toEqual({ delivered: 2 });
+    expect(flow.inFlight(PARTNER).most).toBe(1);
+  });
+
+  it('sends nothing behind the end of its slot of the rate, and asks for another one', async () => {
+    for (const [stallMs, sends] of [
+      [SLOT_GOOD_MS, 1],
+      [SLOT_GOOD_MS + 1, 0],
+    ] as const) {
+      const world = await opened(openTestWorld(), { ratePerSecond: 1 });
+      behindTheGate(world, () => world.clock.advance(stallMs));
+      await world.deliver(EVENT, PARTNER);
+      expect(world.sender.sends).toHaveLength(sends);
+      if (sends === 0) expect(await outcomesOf(world)).toEqual([['outcome', 'withheld', 'late-slot']]);
+      await world.run(5_000);
+      expect(await world.row(EVENT, PARTNER)).toMatchObject({ status: 'delivered', attempts: 2 - sends });
+    }
+  });
+
+  it('does not send with nineteen others that have stalled like it: their slots were one second apart', async () => {
+    const flow = openFlow({
+      workers: 20,
+      reshape: (ports) => {
+        const goesOnAtMs = ports.clock.nowMs() + 20_000;
+        const load: typeof ports.ledger.load = async (ref) => {
+          const leftMs = goesOnAtMs - ports.clock.nowMs();
+          if (ref.item === 'event' && leftMs > 0) await ports.clock.sleep(leftMs);
+          return ports.ledger.load(ref);
+        };
+        return { ...ports, ledger: { ...ports.ledger, load } };
+      },
+    });
+    await flow.destination(PARTNER, { ratePerSecond: 1 });
+    const events = await flow.accept(PARTNER, 20);
+    await flow.run(2 * 60_000);
+    expect(await statuses(flow, events, PARTNER)).toEqual({ delivered: 20 });
+    expect(mostWithin(sendTimes(flow), 1_000)).toBeLessThanOrEqual(SLOT_GOOD_MS / 1_000 + 1);
+    expect(mostWithin(sendTimes(flow), 10_000)).toBeLessThanOrEqual(12 + SLOT_GOOD_MS / 1_000);
   });
 });
 

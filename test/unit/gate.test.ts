@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GateView, inItsSlot, placeWaitMs, slotStepMs, viewGate } from '../../functions/core/gate.ts';
+import { type GateView, placeWaitMs, slotOf, slotStepMs, viewGate } from '../../functions/core/gate.ts';
 import type { Destination, Gate } from '../../functions/core/items.ts';
 import { CLOSED_PARKS_MS, CROWDED_PLACES, PLACE_WAIT_MS_MAX, SLOT_GOOD_MS } from '../../functions/core/limits.ts';
 import {
@@ -119,16 +119,16 @@ describe('a slot', () => {
 
   it('is good from its time on, for as long as a message may be late, and not before', () => {
     const row = deferred('rate');
-    const good = [-1, 0, SLOT_GOOD_MS, SLOT_GOOD_MS + 1].map((ms) => inItsSlot(row, NOW_MS + 10_000 + ms));
-    expect(good).toEqual([false, true, true, false]);
+    const good = [-1, 0, SLOT_GOOD_MS, SLOT_GOOD_MS + 1].map((ms) => slotOf(row, NOW_MS + 10_000 + ms));
+    expect(good).toEqual([undefined, NOW_MS + 10_000, NOW_MS + 10_000, undefined]);
   });
 
   it('is nothing that a closing or a wait for a place gives, nor a row that was never deferred', () => {
     for (const reason of ['closed', 'concurrency'] as const) {
-      expect(inItsSlot(deferred(reason), NOW_MS + 10_000)).toBe(false);
+      expect(slotOf(deferred(reason), NOW_MS + 10_000)).toBeUndefined();
     }
     const none: readonly Step[][] = [[], [park()], [claim('a')], [claim('a'), settle('a', 'failed')]];
-    for (const steps of none) expect(inItsSlot(play(steps).row, NOW_MS)).toBe(false);
+    for (const steps of none) expect(slotOf(play(steps).row, NOW_MS)).toBeUndefined();
   });
 
   it('comes as often as the rate says, and ten times a second where there is none', () => {

@@ -169,6 +169,44 @@ describe('a ledger that goes away', () => {
   });
 });
 
+describe('a place whose write has lost its answer', () => {
+  /** The ledger's client repeats a write whose answer it has lost, and its own condition refuses it then. */
+  const losing = (world: ReturnType<typeof openPlaces>['world']) => {
+    const { ledger } = world;
+    const create: typeof ledger.create = async (item) => {
+      await ledger.create(item);
+      return ledger.create(item);
+    };
+    const replace: typeof ledger.replace = async (read, next) => {
+      await ledger.replace(read, next);
+      return ledger.replace(read, next);
+    };
+    return { ...world, ledger: { ...ledger, create, replace } };
+  };
+
+  it('is had all the same, for the first time and again, and can be given back', async () => {
+    const { world, held, take } = openPlaces();
+    for (const name of ['first', 'second']) {
+      const mine = await takePlace(losing(world), PARTNER, 1, claimIdOf(name), HOLD_MS);
+      expect(mine?.holder).toBe(claimIdOf(name));
+      expect(await take(1)).toBeUndefined();
+      await releasePlace(losing(world), mine as Slot);
+      expect(await held()).toEqual([]);
+    }
+  });
+
+  it("is not taken from a rival who was faster: the holder's name decides, not the refusal", async () => {
+    const { hooks, take, held } = openPlaces();
+    hooks.before = async ({ kind }) => {
+      if (kind !== 'create') return;
+      delete hooks.before;
+      await take(1, claimIdOf('rival'));
+    };
+    expect(await take(1)).toBeUndefined();
+    expect((await held()).map(({ holder }) => holder)).toEqual([claimIdOf('rival')]);
+  });
+});
+
 describe('many that take, hold and give back', () => {
   it.each([1, 2, 3, 4, 5])(
     'are never more than there are places at any instant, and all get their turn: seed %d',
