@@ -113,6 +113,49 @@ export const readInfraiConfig = (env: Environment): InfraiConfig => {
   });
 };
 
+export interface SqsConfig {
+  readonly queueUrl: string;
+  readonly deadLetterUrl: string;
+}
+
+/** As the service gives it: the account and the name are the last two segments of its path. */
+const queueUrl = z
+  .string()
+  .check(z.maxLength(512), z.regex(/^https?:\/\/[^\s/]+\/\d{12}\/[A-Za-z0-9_-]{1,80}$/, 'must be the URL of a queue'));
+
+const sqsSchema = z.object({ ONCEWARD_SQS_QUEUE_URL: queueUrl, ONCEWARD_SQS_DEAD_LETTER_URL: queueUrl });
+
+export const readSqsConfig = (env: Environment): SqsConfig => {
+  const sqs = read(sqsSchema, env);
+  if (sqs.ONCEWARD_SQS_QUEUE_URL === sqs.ONCEWARD_SQS_DEAD_LETTER_URL) {
+    throw new ConfigError('ONCEWARD_SQS_DEAD_LETTER_URL', 'must be another queue than ONCEWARD_SQS_QUEUE_URL');
+  }
+  return Object.freeze({ queueUrl: sqs.ONCEWARD_SQS_QUEUE_URL, deadLetterUrl: sqs.ONCEWARD_SQS_DEAD_LETTER_URL });
+};
+
+/** With `both`, messages of either are taken in, and what the functions themselves publish goes to SQS. */
+export type TransportConfig =
+  | { readonly transport: 'sqs'; readonly sqs: SqsConfig }
+  | { readonly transport: 'infrai'; readonly infrai: InfraiConfig }
+  | { readonly transport: 'both'; readonly sqs: SqsConfig; readonly infrai: InfraiConfig };
+
+const transportNames = z.enum(['sqs', 'infrai', 'both'], 'must be sqs, infrai or both');
+
+export const readTransportConfig = (env: Environment): TransportConfig => {
+  const { ONCEWARD_TRANSPORT: transport } = read(
+    z.object({ ONCEWARD_TRANSPORT: z._default(transportNames, 'sqs') }),
+    env,
+  );
+  switch (transport) {
+    case 'sqs':
+      return Object.freeze({ transport, sqs: readSqsConfig(env) });
+    case 'infrai':
+      return Object.freeze({ transport, infrai: readInfraiConfig(env) });
+    case 'both':
+      return Object.freeze({ transport, sqs: readSqsConfig(env), infrai: readInfraiConfig(env) });
+  }
+};
+
 export interface CloudConfig {
   readonly table: string;
   /** Under which the functions of one deployment measure themselves together; without it, nothing is a metric. */
@@ -156,6 +199,8 @@ export interface LocalConfig {
   readonly token?: string;
   readonly pushSecret?: string;
   readonly localDestinations: 'allow' | 'deny';
+  /** One of them: the local world has one queue. */
+  readonly transport: 'infrai' | 'sqs';
   /** Started as a script of npm, which does not pass signals on. */
   readonly underNpm: boolean;
 }
@@ -168,6 +213,7 @@ const localSchema = z.object({
   ),
   ONCEWARD_PUSH_SECRET: z.optional(secretText),
   ONCEWARD_LOCAL_DESTINATIONS: z._default(z.enum(['allow', 'deny'], 'must be allow or deny'), 'allow'),
+  ONCEWARD_TRANSPORT: z._default(z.enum(['infrai', 'sqs'], 'must be infrai or sqs'), 'infrai'),
   npm_lifecycle_event: z.optional(z.string()),
 });
 
@@ -179,6 +225,7 @@ export const readLocalConfig = (env: Environment): LocalConfig => {
     ...(local.ONCEWARD_TOKEN === undefined ? {} : { token: local.ONCEWARD_TOKEN }),
     ...(local.ONCEWARD_PUSH_SECRET === undefined ? {} : { pushSecret: local.ONCEWARD_PUSH_SECRET }),
     localDestinations: local.ONCEWARD_LOCAL_DESTINATIONS,
+    transport: local.ONCEWARD_TRANSPORT,
     underNpm: local.npm_lifecycle_event !== undefined,
   });
 };

@@ -176,15 +176,24 @@ export interface QueueStats {
   readonly delayed: number;
   readonly inFlight: number;
   readonly dead: number;
-  readonly oldestAgeMs: number;
+  /** Absent where the transport does not say. */
+  readonly oldestAgeMs?: number;
 }
 
 export type Done =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly code: string; readonly detail: string };
 
+export interface DeadLetterTraits {
+  /** A letter can be put back or taken off by its id alone; where not, it has to be read, and settled by that reading. */
+  readonly reachesById: boolean;
+  /** Its counts are those of this moment; where not, they may be a minute old. */
+  readonly countsExactly: boolean;
+}
+
 /** The dead-letter side of a transport: for operations, with retries of its own that never touch a business budget. */
 export interface DeadLetters {
+  readonly traits: DeadLetterTraits;
   stats(): Promise<({ readonly kind: 'stats' } & QueueStats) | Extract<Done, { kind: 'failed' }>>;
   /**
    * Up to `limit` dead letters, by reading the dead-letter queue as an ordinary one: its listing has been seen lying.
@@ -194,10 +203,15 @@ export interface DeadLetters {
     limit: number,
     leaseSec?: number,
   ): Promise<{ readonly kind: 'read'; readonly letters: readonly DeadLetter[] } | Extract<Done, { kind: 'failed' }>>;
-  /** Puts one back on the main queue, by id: bulk redrive has been seen doing nothing. */
+  /**
+   * Puts one back on the main queue, alone: bulk redrive has been seen doing nothing. At least once: it may arrive twice,
+   * and is never lost.
+   */
   redrive(letter: Pick<DeadLetter, 'messageId' | 'handle' | 'body'>): Promise<Done>;
   /** Removes one for good. */
   discard(letter: Pick<DeadLetter, 'messageId' | 'handle'>): Promise<Done>;
+  /** Ends the lease of what was read and is left as it is, where the transport can; else the lease ends by itself. */
+  release(letters: readonly Pick<DeadLetter, 'handle'>[]): Promise<void>;
 }
 
 export type HeaderGetter = (name: string) => string | undefined;
@@ -214,10 +228,10 @@ export type Unwrapped =
     }
   | { readonly kind: 'senseless'; readonly reason: string; readonly messageId?: string };
 
-/** The push side of a transport. */
+/** The push side of a transport. `header` also gives what stands beside the body where it does not come by HTTP. */
 export interface Push {
   verify(header: HeaderGetter, body: Uint8Array, nowMs: number): Verified;
-  unwrap(body: Uint8Array): Unwrapped;
+  unwrap(body: Uint8Array, header: HeaderGetter): Unwrapped;
 }
 
 // ---- destination, secrets, telemetry ------------------------------------------------------------------------------

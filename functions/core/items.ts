@@ -188,7 +188,7 @@ export interface QueueSeen {
   readonly delayed: number;
   readonly inFlight: number;
   readonly dead: number;
-  readonly oldestAgeMs: number;
+  readonly oldestAgeMs?: number;
 }
 
 // ---- all of them ------------------------------------------------------------------------------------------------

@@ -175,6 +175,10 @@ export const DRAIN_PAGE_ROWS = 100;
 export const RESCUE_EVERY_TICKS = 10;
 export const RESCUE_LETTERS = 10;
 export const RESCUE_LEASE_SEC = 30;
+/** A reading of dead letters that have to be settled by it keeps them from others for so long: a plan, or one turn. */
+export const DEAD_LETTER_LEASE_SEC = 30;
+/** Records of one batch of an event source that are worked on side by side. */
+export const RECORDS_AT_ONCE = 10;
 export const TICK_MS = 60 * SECOND;
 export const LIST_PAGE_MAX = 100;
 

@@ -14,6 +14,7 @@ export type CountName =
   | `redrive-${Extract<OperationState, 'done' | 'stopped'>}`
   | 'accepted'
   | 'auth-failed'
+  | 'batch-senseless'
   | 'body-not-base64'
   | 'breaker-opened'
   | 'cron-unauthentic'
@@ -81,6 +82,8 @@ export const METRICS: Readonly<Record<MetricName, string>> = {
   'redrive-stopped': 'redrives that stopped, by a person or by themselves',
   accepted: 'deliveries taken in: from here on each of them is a duty',
   'auth-failed': 'requests with a token that is not known or was revoked',
+  'batch-senseless':
+    'calls of the receiver of SQS with something else than a batch: another event source is mapped to it',
   'body-not-base64': 'requests whose body the platform marked as base64, and which is none',
   'breaker-opened': 'destinations paused by their breaker',
   'cron-unauthentic': 'calls of the cron route without its secret',

@@ -63,7 +63,7 @@ const corrupt = (world: Receiver, runId: string, error: LedgerCorrupt): Verdict 
 };
 
 const receiveAuthentic = async (world: Receiver, push: PushRequest): Promise<Verdict> => {
-  const unwrapped = world.push.unwrap(push.body);
+  const unwrapped = world.push.unwrap(push.body, push.header);
   const messageId = unwrapped.messageId;
   if (unwrapped.kind === 'senseless') return filePoison(world, push.body, messageId, unwrapped.reason);
   const read = readMessage(unwrapped.body, world.clock.nowMs());

@@ -4,25 +4,24 @@
  */
 import { createLedgerClient } from '../adapters/ledger/client.ts';
 import { createDynamoLedger } from '../adapters/ledger/dynamodb.ts';
-import { createInfraiQueue } from '../adapters/queue/infrai/client.ts';
-import { createInfraiDeadLetters } from '../adapters/queue/infrai/dead-letters.ts';
+import { openWatchedStats } from '../adapters/queue/open-dead-letters.ts';
+import { openQueue } from '../adapters/queue/open-queue.ts';
 import { systemClock, systemDice } from '../adapters/system.ts';
 import { createTelemetry } from '../adapters/telemetry.ts';
-import { environment, readCloudConfig, readInfraiConfig } from '../config.ts';
-import { PUBLISH_MS, TICK_MS } from '../core/limits.ts';
+import { environment, readCloudConfig, readTransportConfig } from '../config.ts';
+import { TICK_MS } from '../core/limits.ts';
 import type { Ticked } from './tick.ts';
 import { reconcile } from './watch.ts';
 
 const env = environment();
 const cloud = readCloudConfig(env);
-const infrai = readInfraiConfig(env);
-/** The next tick is the retry. */
-const once = { triesMax: 1, tryMs: PUBLISH_MS, totalMs: PUBLISH_MS };
+const transport = readTransportConfig(env);
+const stats = await openWatchedStats(transport, { clock: systemClock, dice: systemDice });
 
 const world = {
-  queue: createInfraiQueue({ ...infrai, publishMs: PUBLISH_MS }),
+  queue: await openQueue(transport),
   ledger: createDynamoLedger({ client: createLedgerClient(), table: cloud.table }),
-  stats: createInfraiDeadLetters({ ...infrai, retries: once, clock: systemClock, dice: systemDice }).stats,
+  ...(stats === undefined ? {} : { stats }),
   telemetry: createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`), cloud),
   clock: systemClock,
 };

@@ -7,7 +7,8 @@
  *    +--------------------------------------------------------------+--> counted --> the plan itself: it can be run
  *
  * It is `planning` until then and cannot be run; the same request again goes on where the first was cut off.
- * Reading dead letters leases them: they are out of others' sight for a while.
+ * Reading dead letters leases them: they are out of others' sight until the plan is made, or, where the transport cannot
+ * give them back, until the lease ends.
  */
 import { estimateMs, type Share } from '../core/estimate.ts';
 import { type Finding, failureOf } from '../core/finding.ts';
@@ -40,6 +41,8 @@ interface Draft {
   readonly endsAtMs: number;
   /** Names of what is in the plan, or was read and is not for it. */
   readonly seen: Set<string>;
+  /** To be given back at the end. */
+  readonly letters: Pick<DeadLetter, 'handle'>[];
   kept: number;
   position: number;
   /** Requests that whole events would cause, by destination. */
@@ -55,6 +58,7 @@ export const makePlan = async (world: Needs, operation: Operation): Promise<Plan
     look: createLook(world, operation),
     endsAtMs: nowMs + PLAN_MS,
     seen: new Set(earlier.map(nameOf)),
+    letters: [],
     kept: earlier.length,
     position: (earlier.at(-1)?.position ?? -1) + 1,
     accepting: new Map(),
@@ -62,6 +66,7 @@ export const makePlan = async (world: Needs, operation: Operation): Promise<Plan
   const stats = operation.source === 'dead-letters' ? await world.deadLetters.stats() : undefined;
   const deadBefore = stats?.kind === 'stats' ? stats.dead : undefined;
   const read = operation.source === 'dead-letters' ? await readLetters(draft) : await readHeld(draft);
+  await world.deadLetters.release(draft.letters);
   if (read.kind === 'failed' && draft.kept === 0) {
     return { kind: 'unreadable', code: read.code, detail: read.detail };
   }
@@ -87,6 +92,7 @@ const readLetters = async (draft: Draft): Promise<Read> => {
     const wanted = draft.operation.destination === undefined ? draft.operation.limit - draft.kept : READ_AT_ONCE;
     const read = await draft.world.deadLetters.read(Math.min(READ_AT_ONCE, wanted));
     if (read.kind === 'failed') return read;
+    draft.letters.push(...read.letters.map(({ handle }) => (handle === undefined ? {} : { handle })));
     const fresh = read.letters.filter(({ messageId }) => !draft.seen.has(messageId));
     if (fresh.length === 0) return { kind: 'all' };
     for (const { messageId } of fresh) draft.seen.add(messageId);

@@ -19,7 +19,8 @@ type Fetch = (request: Request) => Response | Promise<Response>;
 
 export interface Faces {
   readonly intake: Fetch;
-  readonly receiver: Fetch;
+  /** Where pushes come by HTTP. */
+  readonly receiver?: Fetch;
   readonly operator: Fetch;
   readonly cron: Fetch;
   readonly partner: Partner;
@@ -37,7 +38,7 @@ const STOPPING = JSON.stringify(
 
 const faceOf = (faces: Faces, request: Request): Fetch => {
   const { pathname } = new URL(request.url);
-  if (pathname.startsWith('/push/')) return faces.receiver;
+  if (pathname.startsWith('/push/') && faces.receiver !== undefined) return faces.receiver;
   if (pathname.startsWith('/cron/')) return faces.cron;
   if (request.method === 'POST' && pathname === '/v1/events') return faces.intake;
   return faces.operator;

@@ -46,6 +46,7 @@ const start = async (): Promise<void> => {
     token,
     pushScheme: readPushScheme({ ...env, ONCEWARD_PUSH_SECRET: pushSecret }),
     policy: { allowLocal: config.localDestinations === 'allow' },
+    transport: config.transport,
     // A person reads this: lines, and no counts.
     telemetry: { ...createTelemetry(systemClock, (text) => console.log(text)), count: () => {} },
     tickMs: TICK_MS,

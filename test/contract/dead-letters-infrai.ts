@@ -49,8 +49,8 @@ export const infraiDeadLetters: DeadLettersHarness = {
         before = receiver.received.length;
       },
       pushed: () =>
-        receiver.received.slice(before).map(({ body }) => {
-          const unwrapped = push.unwrap(body);
+        receiver.received.slice(before).map(({ body, header }) => {
+          const unwrapped = push.unwrap(body, header);
           return unwrapped.kind === 'message' ? Buffer.from(unwrapped.body).toString('utf8') : unwrapped.reason;
         }),
       refusePushes: () => receiver.answerWith(...Array.from({ length: DELIVERIES }, () => 503)),

@@ -51,7 +51,7 @@ const message = (change: Partial<Publication> = {}): Publication => ({
 });
 
 const textOf = (push: Push, received: ReceivedPush | undefined): string => {
-  const unwrapped = push.unwrap(received?.body ?? new Uint8Array());
+  const unwrapped = push.unwrap(received?.body ?? new Uint8Array(), received?.header ?? (() => undefined));
   return unwrapped.kind === 'message' ? Buffer.from(unwrapped.body).toString('utf8') : unwrapped.reason;
 };
 
@@ -87,7 +87,8 @@ const publishing = (harness: TransportHarness, inWorld: InWorld): void => {
       const published = await queue.publish(message());
       await settled();
       const messageId = published.kind === 'published' ? published.messageId : 'none';
-      expect(push.unwrap(received[0]?.body ?? new Uint8Array())).toMatchObject({ kind: 'message', messageId });
+      const { body = new Uint8Array(), header = () => undefined } = received[0] ?? {};
+      expect(push.unwrap(body, header)).toMatchObject({ kind: 'message', messageId });
     }));
 
   it('keeps a delayed message back until its time, and not longer', () =>

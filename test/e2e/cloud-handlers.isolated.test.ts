@@ -36,6 +36,7 @@ afterAll(() => Promise.all([dynamo.close(), queue.close()]));
 
 beforeEach(() => {
   const settings = {
+    ONCEWARD_TRANSPORT: 'infrai',
     ONCEWARD_TABLE: TABLE,
     ONCEWARD_OWN_HOSTS: 'push.onceward.example',
     ONCEWARD_INFRAI_URL: queue.url,

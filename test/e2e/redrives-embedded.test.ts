@@ -1,5 +1,5 @@
 /**
- * A plan and a run over the embedded queue, by real HTTP, with the real adapter, table and partner. What was sent is
+ * A plan and a run over the embedded queues, by real HTTP, with the real adapters, table and partner. What was sent is
  * counted by the partner.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -8,7 +8,7 @@ import { systemClock } from '../../functions/adapters/system.ts';
 import { silentTelemetry } from '../../functions/adapters/telemetry.ts';
 import { demoWorldOptions } from '../../infra/local/demo/options.ts';
 import { Stage } from '../../infra/local/demo/stage.ts';
-import { openWorld, QUEUE_NAME } from '../../infra/local/world.ts';
+import { type LocalTransportName, openWorld } from '../../infra/local/world.ts';
 import { deliverMessage } from '../support/world.ts';
 
 const TOKEN = 'test-admin-token-0123456789';
@@ -25,24 +25,29 @@ const shown = z.object({
 });
 type Shown = z.infer<typeof shown>;
 
-const openStage = async () => {
-  const world = await openWorld({ ...demoWorldOptions(TOKEN, silentTelemetry), tickMs: 3_600_000 });
+const openStage = async (transport: LocalTransportName) => {
+  const losing = { on: false };
+  const world = await openWorld({
+    ...demoWorldOptions(TOKEN, silentTelemetry, transport),
+    tickMs: 3_600_000,
+    reshape: (ports) => ({
+      ...ports,
+      queue: {
+        limits: ports.queue.limits,
+        publish: async (publication) =>
+          losing.on ? { kind: 'published', messageId: 'lost' } : ports.queue.publish(publication),
+      },
+    }),
+  });
   onTestFinished(async () => void (await world.close()));
   const stage = new Stage(world.url, TOKEN, world.partner, world.url);
-  let dead = 0;
   return {
     world,
     stage,
-    /** Straight into the dead-letter queue, as if three deliveries had been refused. */
-    bury: async (payload: unknown): Promise<void> => {
-      dead += 1;
-      const response = await fetch(`${world.queueUrl}/v1/queue/publish`, {
-        method: 'POST',
-        headers: { authorization: 'Bearer local-queue-key', 'content-type': 'application/json' },
-        body: JSON.stringify({ queue: `${QUEUE_NAME}.dlq`, payload, idempotency_key: `dead-${dead}` }),
-      });
-      if (!response.ok) throw new Error(await response.text());
-    },
+    /** While it is on, what is published is lost without a trace. */
+    losing,
+    /** Straight into the dead-letter queue, as if its deliveries had been refused. */
+    bury: (payload: unknown) => world.queue.deadLetter(JSON.stringify(payload)),
     plan: async (body: Readonly<Record<string, unknown>> = {}): Promise<Shown> =>
       z.parse(
         shown,
@@ -60,14 +65,16 @@ const openStage = async () => {
   };
 };
 
-describe('a run over the embedded queue', () => {
-  it('agrees with the plan, with the counts of the queue, and with what the partner received', async () => {
-    const { world, stage, bury, plan, run } = await openStage();
-    const mailbox = await stage.destination('shop', { repeatSafe: true });
+describe.each(['infrai', 'sqs'] as const)('a run over the embedded queue of %s', (transport) => {
+  it('agrees with the plan, with the counts of the queue, and with what the partner received', {
+    timeout: 60_000,
+  }, async () => {
+    const { world, stage, bury, losing, plan, run } = await openStage(transport);
+    const mailbox = await stage.destination('shop', { repeatSafe: true, timeoutMs: 15_000 });
     await stage.call('PUT', '/v1/destinations/own', {
       url: `${world.url}/partner/own`,
       repeatSafe: true,
-      timeoutMs: 1_000,
+      timeoutMs: 15_000,
       acceptFromQueue: true,
     });
     for (let n = 1; n <= 5; n += 1) {
@@ -75,8 +82,9 @@ describe('a run over the embedded queue', () => {
       await stage.ended(`done-${n}`, 'shop');
       await bury(deliverMessage(`done-${n}`, 'shop'));
     }
-    world.queue.faults.dropNextPublish(30);
+    losing.on = true;
     for (let n = 1; n <= 30; n += 1) await stage.submit(`lost-${n}`, 'shop');
+    losing.on = false;
     for (let n = 1; n <= 30; n += 1) await bury(deliverMessage(`lost-${n}`, 'shop'));
     for (let n = 1; n <= 3; n += 1) {
       await bury({ kind: 'deliver', format: 1, event: n });
@@ -105,19 +113,35 @@ describe('a run over the embedded queue', () => {
     expect(again.progress).toEqual(report.progress);
     expect(mailbox.requestCount).toBe(35);
   });
+});
 
-  it('takes off what its plan has on lease, while a second plan meanwhile sees a contradiction', async () => {
-    const { world, stage, bury, plan, run } = await openStage();
-    await stage.destination('shop', { repeatSafe: true });
+describe('a plan', () => {
+  const planned = async (transport: LocalTransportName) => {
+    const { world, stage, bury, plan, run } = await openStage(transport);
+    await stage.destination('shop', { repeatSafe: true, timeoutMs: 15_000 });
     await stage.submit('done', 'shop');
     await stage.ended('done', 'shop');
     await bury(deliverMessage('done', 'shop'));
     const first = await plan();
     const second = await plan();
+    const report = await run(first.operation);
+    return { first, second, report, dead: (await world.queue.stats()).dead };
+  };
+
+  it('over Infrai has what it read on lease: its run takes it off, and a second plan sees a contradiction', async () => {
+    const { first, second, report, dead } = await planned('infrai');
     // What the first plan reads is out of the second one's sight, and the counts tell.
     expect([first.found, second.found]).toEqual([{ drop: 1 }, {}]);
     expect(second).toMatchObject({ contradiction: expect.any(String) });
-    expect(await run(first.operation)).toMatchObject({ state: 'done', deadAfter: 0, progress: { deduplicated: 1 } });
-    expect(world.queue.stats(QUEUE_NAME)?.dead).toBe(0);
+    expect(report).toMatchObject({ state: 'done', deadAfter: 0, progress: { deduplicated: 1 } });
+    expect(dead).toBe(0);
+  });
+
+  it('over SQS gives back what it read: its run has to read it again, and so can a second plan', async () => {
+    const { first, second, report, dead } = await planned('sqs');
+    expect([first.found, second.found]).toEqual([{ drop: 1 }, { drop: 1 }]);
+    expect(second.contradiction).toBeUndefined();
+    expect(report).toMatchObject({ state: 'done', deadAfter: 0, progress: { deduplicated: 1 } });
+    expect(dead).toBe(0);
   });
 });

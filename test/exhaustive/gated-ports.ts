@@ -75,10 +75,12 @@ export const portsOf = (shared: Shared, actor: Actor): Receiver => ({
 
 const NONE = { kind: 'failed', code: 'unused', detail: 'no dead letters here' } as const;
 const NO_DEAD_LETTERS: Receiver['deadLetters'] = {
+  traits: { reachesById: true, countsExactly: true },
   stats: async () => NONE,
   read: async () => NONE,
   redrive: async () => NONE,
   discard: async () => NONE,
+  release: async () => undefined,
 };
 
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;

@@ -160,6 +160,8 @@ export class SimulatedQueue {
     const call = <T>(what: string, perform: () => T): Promise<T> => stage.call(actor, { what, site: 'none', perform });
     const dead = deadLettersOf(NAME);
     return {
+      traits: { reachesById: true, countsExactly: true },
+      release: async () => {},
       stats: () =>
         call('queue stats', () => {
           const stats = this.#engine.stats(NAME);

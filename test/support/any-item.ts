@@ -248,7 +248,10 @@ const others: readonly fc.Arbitrary<Item>[] = [
       looked: count,
       published: count,
       moved: count,
-      queue: record({ available: count, delayed: count, inFlight: count, dead: count, oldestAgeMs: count }),
+      queue: record(
+        { available: count, delayed: count, inFlight: count, dead: count, oldestAgeMs: count },
+        { requiredKeys: ['available', 'delayed', 'inFlight', 'dead'] },
+      ),
       carried,
     },
     optional,

@@ -46,6 +46,7 @@ export const leasedDeadLetters = (
   const asked: string[] = [];
   const isLeased = (messageId: string): boolean => (held.get(messageId)?.leasedUntilMs ?? 0) > clock.nowMs();
   const port: LeasedDeadLetters = {
+    traits: { reachesById: !needsHandle, countsExactly: !needsHandle },
     done,
     asked,
     answer: undefined,
@@ -93,6 +94,13 @@ export const leasedDeadLetters = (
       held.delete(messageId);
       done.push(`discard ${messageId}`);
       return { kind: 'done' };
+    },
+    release: async (letters) => {
+      if (!needsHandle) return;
+      for (const { handle } of letters) {
+        const one = held.get(handle?.replace('handle of ', '') ?? '');
+        if (one !== undefined) one.leasedUntilMs = 0;
+      }
     },
   };
   return port;

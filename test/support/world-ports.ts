@@ -144,6 +144,8 @@ export const heldDeadLetters = (): HeldDeadLetters => {
     return { kind: 'done' } as const;
   };
   return {
+    traits: { reachesById: true, countsExactly: true },
+    release: async () => {},
     letters,
     add: (letter) => void letters.push(letter),
     stats: async () => ({ kind: 'stats', available: 0, delayed: 0, inFlight: 0, dead: letters.length, oldestAgeMs: 0 }),

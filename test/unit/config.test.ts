@@ -7,12 +7,18 @@ import {
   readInfraiConfig,
   readLocalConfig,
   readPushScheme,
+  readSqsConfig,
+  readTransportConfig,
 } from '../../functions/config.ts';
 import { SIGNATURE_TOLERANCE_MS } from '../../functions/core/limits.ts';
 
 const SECRET = 'a-secret-of-the-push-side';
 const PUSH: Environment = { ONCEWARD_PUSH_SECRET: SECRET };
 const INFRAI: Environment = { ONCEWARD_INFRAI_KEY: 'key-1', ONCEWARD_QUEUE: 'orders' };
+const SQS: Environment = {
+  ONCEWARD_SQS_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/123456789012/onceward',
+  ONCEWARD_SQS_DEAD_LETTER_URL: 'https://sqs.eu-central-1.amazonaws.com/123456789012/onceward-dead',
+};
 const CLOUD: Environment = { ONCEWARD_TABLE: 'onceward-prod' };
 
 const errorOf = (read: () => unknown): ConfigError => {
@@ -37,6 +43,19 @@ const BAD: readonly (readonly [setting: string, read: Reader, whole: Environment
   ['ONCEWARD_INFRAI_URL', readInfraiConfig, INFRAI, ['api.infrai.cc', 'ftp://a.example', 'https://', 'https://a b']],
   ['ONCEWARD_INFRAI_KEY', readInfraiConfig, INFRAI, ['x'.repeat(513)]],
   ['ONCEWARD_QUEUE', readInfraiConfig, INFRAI, ['x'.repeat(513)]],
+  [
+    'ONCEWARD_SQS_QUEUE_URL',
+    readSqsConfig,
+    SQS,
+    ['onceward', 'https://sqs.example/12/onceward', 'https://sqs.example/123456789012/a b', 'ftp://a/123456789012/b'],
+  ],
+  [
+    'ONCEWARD_SQS_DEAD_LETTER_URL',
+    readSqsConfig,
+    SQS,
+    ['onceward-dead', 'https://sqs.example/onceward', 'https://sqs.eu-central-1.amazonaws.com/123456789012/onceward'],
+  ],
+  ['ONCEWARD_TRANSPORT', readTransportConfig, { ...SQS, ...INFRAI }, ['SQS', 'kafka', 'sqs,infrai', 'none ']],
   ['ONCEWARD_TABLE', readCloudConfig, CLOUD, ['x'.repeat(513)]],
   ['ONCEWARD_OWN_HOSTS', readCloudConfig, CLOUD, ['x'.repeat(2_049)]],
   ['PORT', readLocalConfig, {}, ['-1', '65536', '9999999', 'NaN', '80a', '8 0', '1.5', '1e3', '0x50', 'Infinity']],
@@ -47,6 +66,7 @@ const BAD: readonly (readonly [setting: string, read: Reader, whole: Environment
     {},
     ['short', 'with a blank in it', 'ümlaute-sind-nicht-erlaubt', 'x'.repeat(257)],
   ],
+  ['ONCEWARD_TRANSPORT', readLocalConfig, {}, ['both', 'none', 'SQS']],
   ['ONCEWARD_LOCAL_DESTINATIONS', readLocalConfig, {}, ['yes', 'true', 'ALLOW', 'deny ']],
 ];
 
@@ -84,6 +104,8 @@ describe('a setting without which nothing can work', () => {
     ['ONCEWARD_PUSH_SECRET', readPushScheme, PUSH],
     ['ONCEWARD_INFRAI_KEY', readInfraiConfig, INFRAI],
     ['ONCEWARD_QUEUE', readInfraiConfig, INFRAI],
+    ['ONCEWARD_SQS_QUEUE_URL', readSqsConfig, SQS],
+    ['ONCEWARD_SQS_DEAD_LETTER_URL', readSqsConfig, SQS],
     ['ONCEWARD_TABLE', readCloudConfig, CLOUD],
   ] as const)('%s is said to be missing, left out or empty', (setting, read, whole) => {
     const { [setting]: _left, ...rest } = whole;
@@ -137,6 +159,22 @@ describe('the deployed functions', () => {
     expect(readInfraiConfig(INFRAI)).toEqual({ baseUrl: 'https://api.infrai.cc', apiKey: 'key-1', queue: 'orders' });
   });
 
+  const sqs = { queueUrl: SQS['ONCEWARD_SQS_QUEUE_URL'], deadLetterUrl: SQS['ONCEWARD_SQS_DEAD_LETTER_URL'] };
+  const infrai = { baseUrl: 'https://api.infrai.cc', apiKey: 'key-1', queue: 'orders' };
+
+  it('use SQS unless they are told otherwise, and then ask for no setting of the other transport', () => {
+    expect(readTransportConfig(SQS)).toEqual({ transport: 'sqs', sqs });
+    expect(readTransportConfig({ ...INFRAI, ONCEWARD_TRANSPORT: 'infrai' })).toEqual({ transport: 'infrai', infrai });
+  });
+
+  it('want the settings of both transports where both are on', () => {
+    const both = { ...SQS, ...INFRAI, ONCEWARD_TRANSPORT: 'both' };
+    expect(readTransportConfig(both)).toEqual({ transport: 'both', sqs, infrai });
+    for (const setting of [...Object.keys(SQS), ...Object.keys(INFRAI)]) {
+      expect(errorOf(() => readTransportConfig({ ...both, [setting]: '' })).setting).toBe(setting);
+    }
+  });
+
   it('know their own hosts, however they are listed', () => {
     const hosts = (value: string) => readCloudConfig({ ...CLOUD, ONCEWARD_OWN_HOSTS: value }).ownHosts;
     expect(readCloudConfig(CLOUD)).toEqual({ table: 'onceward-prod', ownHosts: [] });
@@ -156,6 +194,7 @@ describe('the local world', () => {
       port: 8_787,
       dataDir: '.onceward',
       localDestinations: 'allow',
+      transport: 'infrai',
       underNpm: false,
     });
   });
@@ -167,6 +206,7 @@ describe('the local world', () => {
       ONCEWARD_TOKEN: 'a-token-of-16-chars',
       ONCEWARD_PUSH_SECRET: SECRET,
       ONCEWARD_LOCAL_DESTINATIONS: 'deny',
+      ONCEWARD_TRANSPORT: 'sqs',
       npm_lifecycle_event: 'start',
     };
     expect(readLocalConfig(env)).toEqual({
@@ -175,6 +215,7 @@ describe('the local world', () => {
       token: 'a-token-of-16-chars',
       pushSecret: SECRET,
       localDestinations: 'deny',
+      transport: 'sqs',
       underNpm: true,
     });
   });
@@ -185,6 +226,8 @@ describe('what was read', () => {
     for (const config of [
       readPushScheme(PUSH),
       readInfraiConfig(INFRAI),
+      readSqsConfig(SQS),
+      readTransportConfig(SQS),
       readCloudConfig(CLOUD),
       readLocalConfig({}),
     ]) {

@@ -7,10 +7,11 @@ import type { HeaderGetter } from '../../functions/ports.ts';
 const NOW_MS = 1_767_225_600_000;
 const SETTINGS = { secrets: ['new secret', 'old secret'], signatureHeader: 'x-infrai-signature', prefix: '' };
 const push = createInfraiPush(SETTINGS);
+const noHeader = () => undefined;
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 const unwrap = (text: string) => {
-  const unwrapped = push.unwrap(bytes(text));
+  const unwrapped = push.unwrap(bytes(text), noHeader);
   if (unwrapped.kind === 'senseless') return unwrapped;
   return { ...unwrapped, body: Buffer.from(unwrapped.body).toString('utf8') };
 };
@@ -104,7 +105,7 @@ describe('the wrapping of a push', () => {
   it('leaves an event inside it byte for byte as the producer wrote it', () => {
     const payload = '{ "total" : 1.10, "id":12345678901234567890, "name":"\\u0041é" }';
     const event = `{"kind":"event","format":1,"event":{"id":"order-1","payload":${payload},"destinations":["partner"]}}`;
-    const unwrapped = push.unwrap(bytes(`{"message_id":"qmsg_1","payload":${event}}`));
+    const unwrapped = push.unwrap(bytes(`{"message_id":"qmsg_1","payload":${event}}`), noHeader);
     const read = unwrapped.kind === 'message' ? readMessage(unwrapped.body, NOW_MS) : unwrapped;
     if (read.kind !== 'message' || read.message.kind !== 'event') throw new Error(JSON.stringify(read));
     expect(Buffer.from(read.message.submission.payload).toString('utf8')).toBe(payload);
@@ -125,7 +126,7 @@ describe('a push that makes no sense', () => {
   });
 
   it('is bytes that are not UTF-8', () => {
-    expect(push.unwrap(Uint8Array.of(0xff, 0x00, 0xfe))).toEqual({
+    expect(push.unwrap(Uint8Array.of(0xff, 0x00, 0xfe), noHeader)).toEqual({
       kind: 'senseless',
       reason: 'the push is not UTF-8',
     });

@@ -1,4 +1,4 @@
-/** What the platform gets: four bundles, made as the stack makes them, and the wrapping between its events and the apps. */
+/** What the platform gets: bundles, made as the stack makes them, and the wrapping between its events and the apps. */
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -165,8 +165,17 @@ describe('the time that is left to an invocation', () => {
 
 // ---- the bundles --------------------------------------------------------------------------------------------------
 
-const NAMES = ['intake', 'receiver', 'operator', 'reconciler'] as const;
-type Name = (typeof NAMES)[number];
+const ENTRIES = {
+  intake: 'functions/intake/handler.ts',
+  receiver: 'functions/receiver/handler.ts',
+  'sqs-receiver': 'functions/receiver/sqs-handler.ts',
+  operator: 'functions/operator/handler.ts',
+  reconciler: 'functions/reconciler/handler.ts',
+} as const;
+type Name = keyof typeof ENTRIES;
+const NAMES = Object.keys(ENTRIES) as Name[];
+/** Those that answer requests. */
+const FACES = ['intake', 'receiver', 'operator'] as const;
 
 let folder = '';
 const metafiles = new Map<Name, Metafile>();
@@ -174,7 +183,7 @@ const fileOf = (name: Name): string => join(folder, name, 'index.mjs');
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'onceward-bundles-'));
-  for (const name of NAMES) metafiles.set(name, bundle(`functions/${name}/handler.ts`, join(folder, name)).metafile);
+  for (const name of NAMES) metafiles.set(name, bundle(ENTRIES[name], join(folder, name)).metafile);
 }, 30_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -215,20 +224,24 @@ describe.each(NAMES)('the bundle of the %s', (name) => {
 });
 
 describe('a bundle holds only what its function uses', () => {
-  it('the sender of attempts is in the receiver alone', () => {
+  it('the sender of attempts is in the receivers alone', () => {
     const sends = NAMES.filter((name) => inputsOf(name).some((path) => path.startsWith('functions/adapters/sender/')));
-    expect(sends).toEqual(['receiver']);
+    expect(sends).toEqual(['receiver', 'sqs-receiver']);
   });
 
   it('the reconciler can sweep nothing: it has no machine, no index and no push side', () => {
     const has = (path: string) => NAMES.filter((name) => inputsOf(name).includes(path));
-    expect(has('functions/core/machine.ts')).toEqual(['receiver', 'operator']);
-    expect(has('functions/adapters/ledger/pages.ts')).toEqual(['receiver', 'operator']);
+    expect(has('functions/core/machine.ts')).toEqual(['receiver', 'sqs-receiver', 'operator']);
+    expect(has('functions/adapters/ledger/pages.ts')).toEqual(['receiver', 'sqs-receiver', 'operator']);
     expect(has('functions/adapters/queue/infrai/push.ts')).toEqual(['receiver']);
+    expect(has('functions/adapters/queue/sqs/push.ts')).toEqual(['sqs-receiver']);
   });
 });
 
 const SETTINGS = {
+  ONCEWARD_TRANSPORT: 'both',
+  ONCEWARD_SQS_QUEUE_URL: 'http://127.0.0.1:9/123456789012/onceward',
+  ONCEWARD_SQS_DEAD_LETTER_URL: 'http://127.0.0.1:9/123456789012/onceward-dead',
   ONCEWARD_TABLE: 'onceward-test',
   ONCEWARD_OWN_HOSTS: 'push.example',
   ONCEWARD_INFRAI_URL: 'http://127.0.0.1:9',
@@ -271,23 +284,24 @@ const run = async (script: string, settings: Record<string, string>, sealed = tr
 };
 
 const call = (name: Name, event: LambdaEvent): string =>
-  `await (await import(files.${name})).handler(${JSON.stringify(event)}, { getRemainingTimeInMillis: () => 30000 })`;
+  `await (await import(files['${name}'])).handler(${JSON.stringify(event)}, { getRemainingTimeInMillis: () => 30000 })`;
 const statusOf = (name: Name, event: LambdaEvent): string => `(${call(name, event)}).statusCode`;
 
 describe('a cold start', () => {
   it.each(NAMES)('of the %s exports a handler and reaches for nothing', async (name) => {
-    const script = `const all = await import(files.${name}); return { type: typeof all.handler, reached };`;
+    const script = `const all = await import(files['${name}']); return { type: typeof all.handler, reached };`;
     expect(await run(script, SETTINGS)).toEqual({ type: 'function', reached: [] });
   });
 
   it.each([
     ['intake', 'ONCEWARD_TABLE'],
     ['receiver', 'ONCEWARD_PUSH_SECRET'],
+    ['sqs-receiver', 'ONCEWARD_SQS_QUEUE_URL'],
     ['operator', 'ONCEWARD_TABLE'],
     ['reconciler', 'ONCEWARD_INFRAI_KEY'],
   ] as const)('of the %s stops with the name of a setting that is missing: %s', async (name, setting) => {
     const { [setting]: _left, ...rest } = SETTINGS;
-    const script = `return await import(files.${name}).then(() => 'started', (error) => error.message);`;
+    const script = `return await import(files['${name}']).then(() => 'started', (error) => error.message);`;
     expect(await run(script, rest)).toBe(`setting ${setting} is missing`);
   });
 });
@@ -304,7 +318,7 @@ describe('a handler in the cloud', () => {
   });
 
   it('answers for its health, and refuses a broken base64 body, in both payload formats [C098]', async () => {
-    const checks = NAMES.filter((name) => name !== 'reconciler').flatMap((name) =>
+    const checks = FACES.flatMap((name) =>
       [eventV1, eventV2].flatMap((eventOf) => [
         statusOf(name, eventOf({ method: 'GET', path: '/healthz' })),
         statusOf(name, eventOf({ path: '/push/infrai', body: '!', base64: true })),
@@ -327,7 +341,7 @@ describe('the reconciler', () => {
 
   it('enqueues one message a shard and returns the counts', async () => {
     const queue = await openPublishStub();
-    const settings = { ...SETTINGS, ONCEWARD_INFRAI_URL: queue.url };
+    const settings = { ...SETTINGS, ONCEWARD_TRANSPORT: 'infrai', ONCEWARD_INFRAI_URL: queue.url };
     const counts = await run(script, settings, false).finally(queue.close);
     expect(counts).toEqual({ tick: expect.any(Number), enqueued: DUE_SHARDS, failed: 0 });
     const shards = queue.messages.map((one) => z.parse(z.object({ kind: z.literal('sweep'), shard: z.number() }), one));

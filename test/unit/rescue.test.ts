@@ -16,6 +16,8 @@ const held = (letters: readonly DeadLetter[]) => {
   const gone: string[] = [];
   const asked: { limit: number; leaseSec: number | undefined }[] = [];
   const deadLetters: DeadLetters = {
+    traits: { reachesById: true, countsExactly: true },
+    release: async () => {},
     stats: async () => ({ kind: 'failed', code: 'unavailable', detail: '' }),
     read: async (limit, leaseSec) => {
       asked.push({ limit, leaseSec });

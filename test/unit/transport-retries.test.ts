@@ -6,7 +6,7 @@ import {
   type Tried,
   waitAfter,
   withRetries,
-} from '../../functions/adapters/queue/infrai/transport-retries.ts';
+} from '../../functions/adapters/queue/transport-retries.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 interface Try {

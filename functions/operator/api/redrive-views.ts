@@ -57,10 +57,13 @@ export const progressView = ({ requested, requeued, removed, waiting, results }:
   return { requested, requeued, ...others, inDoubt, removed, waiting };
 };
 
+const ROUGHLY = '; this queue counts roughly, and up to a minute late: make another plan before you conclude anything';
+
 /** What the run took away, held against the queue's own count. A queue has said done before and has done nothing. */
 const mismatchOf = (
   { source, deadBefore, deadAfter }: Operation,
   { removed }: Progress,
+  countsExactly: boolean,
 ): { readonly expected: number; readonly counted: number; readonly says: string } | undefined => {
   if (source !== 'dead-letters' || deadBefore === undefined || deadAfter === undefined) return undefined;
   const expected = Math.max(0, deadBefore - removed);
@@ -69,7 +72,7 @@ const mismatchOf = (
     deadAfter > expected
       ? 'more dead letters than the run has left: new ones have died since, or some did not leave'
       : 'fewer dead letters than the run has left: somebody else has taken some, or the queue has let them go';
-  return { expected, counted: deadAfter, says };
+  return { expected, counted: deadAfter, says: countsExactly ? says : `${says}${ROUGHLY}` };
 };
 
 export const messageView = (message: OperationMessage) => ({
@@ -108,7 +111,7 @@ export const operationView = (
   progress: Progress,
   messages: readonly OperationMessage[],
   { from, limit }: Window,
-  nowMs: number,
+  { nowMs, countsExactly }: { readonly nowMs: number; readonly countsExactly: boolean },
 ) => {
   const behind = messages.filter(({ position }) => position >= from);
   const next = behind[limit]?.position;
@@ -116,7 +119,7 @@ export const operationView = (
     ...operationSummary(operation, nowMs),
     planned: messages.length,
     progress: progressView(progress),
-    ...maybe('mismatch', mismatchOf(operation, progress)),
+    ...maybe('mismatch', mismatchOf(operation, progress, countsExactly)),
     messages: behind.slice(0, limit).map(messageView),
     ...maybe('next', next === undefined ? undefined : String(next)),
   };

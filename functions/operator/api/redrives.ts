@@ -143,8 +143,8 @@ const answerShown = async (
   const shown = await showRedrive(world, operation);
   if (shown.kind === 'absent') return problem(context, unknown(context));
   if (shown.kind === 'newer') return problem(context, newer);
-  const nowMs = world.clock.nowMs();
-  const view = operationView(shown.operation, shown.progress, shown.messages, window, nowMs);
+  const now = { nowMs: world.clock.nowMs(), countsExactly: world.deadLetters.traits.countsExactly };
+  const view = operationView(shown.operation, shown.progress, shown.messages, window, now);
   return context.json({ ...view, ...more }, status);
 };
 

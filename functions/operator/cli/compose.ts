@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
 import { callOnce } from '../../adapters/http-caller.ts';
-import { OPERATION_RETRIES, withRetries } from '../../adapters/queue/infrai/transport-retries.ts';
+import { OPERATION_RETRIES, withRetries } from '../../adapters/queue/transport-retries.ts';
 import { systemClock, systemDice } from '../../adapters/system.ts';
 import { environment, readCliConfig, wantsColour } from '../../config.ts';
 import { createClient } from './client.ts';

@@ -6,6 +6,7 @@
  *   --only TEXT    tells the stories whose title holds the text
  *   --break NAME   breaks a rule of the product on purpose: then the demo has to fail
  *   --seed N       where the long stories kill
+ *   --transport T  infrai (unless given) or sqs: the same stories over either
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '../../../functions/adapters/system.ts';
 import { silentTelemetry } from '../../../functions/adapters/telemetry.ts';
 import { startPartner } from '../partner/start.ts';
-import { type LocalWorld, openWorld } from '../world.ts';
+import { type LocalTransportName, type LocalWorld, openWorld } from '../world.ts';
 import { BREAKAGES } from './breakages.ts';
 import { bigDrain } from './long/big-drain.ts';
 import { closing } from './long/closing.ts';
@@ -40,6 +41,7 @@ interface Wishes {
   readonly only: string;
   readonly broken: string | undefined;
   readonly seed: number;
+  readonly transport: LocalTransportName;
 }
 
 const wishes = (): Wishes => {
@@ -49,14 +51,20 @@ const wishes = (): Wishes => {
       only: { type: 'string' },
       break: { type: 'string' },
       seed: { type: 'string' },
+      transport: { type: 'string', default: 'infrai' },
     },
   });
   if (values.break !== undefined && BREAKAGES[values.break] === undefined) {
     console.error(`--break knows: ${Object.keys(BREAKAGES).join(', ')}`);
     process.exit(2);
   }
+  const { transport } = values;
+  if (transport !== 'infrai' && transport !== 'sqs') {
+    console.error('--transport knows: infrai, sqs');
+    process.exit(2);
+  }
   const seed = Number(values.seed ?? '1');
-  return { all: values.all === true, only: values.only ?? '', broken: values.break, seed };
+  return { all: values.all === true, only: values.only ?? '', broken: values.break, seed, transport };
 };
 
 const FEW = { delivered: 3, overBudget: 2, lost: 3, events: 1, poison: 1, foreign: 1 };
@@ -112,19 +120,19 @@ const longStories = (
 ];
 
 const run = async (): Promise<number> => {
-  const { all, only, broken, seed } = wishes();
+  const { all, only, broken, seed, transport } = wishes();
   const startedMs = systemClock.nowMs();
   const room = await mkdtemp(join(tmpdir(), 'onceward-demo-'));
   const partner = await startPartner({ clock: systemClock });
   const partnerUrl = `http://127.0.0.1:${partner.port}`;
   const breakage = broken === undefined ? undefined : BREAKAGES[broken];
   const world = await openWorld({
-    ...demoWorldOptions(TOKEN, silentTelemetry),
+    ...demoWorldOptions(TOKEN, silentTelemetry, transport),
     dataDir: join(room, 'main'),
     reshape: (ports) => failingFirstPublish(breakage?.(ports) ?? ports),
   });
   const still = await openWorld({
-    ...demoWorldOptions(TOKEN, silentTelemetry),
+    ...demoWorldOptions(TOKEN, silentTelemetry, transport),
     tickMs: STANDING_STILL_MS,
     reshape: losingPublishes,
   });
@@ -135,13 +143,16 @@ const run = async (): Promise<number> => {
     still,
     stillStage: new Stage(still.url, TOKEN, partner, partnerUrl),
     mortal: (name) => {
-      const mortal = new MortalWorld(join(room, name), TOKEN);
+      const mortal = new MortalWorld(join(room, name), TOKEN, transport);
       mortals.push(mortal);
       return mortal;
     },
     mortalStage: () => new Stage(world.url, TOKEN, partner, partnerUrl),
   };
-  console.log(`\nOnceward, the main job end to end${broken === undefined ? '' : ` (broken on purpose: ${broken})`}\n`);
+  const over = transport === 'infrai' ? '' : `, over ${transport}`;
+  console.log(
+    `\nOnceward, the main job end to end${over}${broken === undefined ? '' : ` (broken on purpose: ${broken})`}\n`,
+  );
   try {
     const isWanted = ([story]: readonly [Story, Stage]): boolean => story.title.includes(only);
     const results = await Promise.all(

@@ -6,7 +6,7 @@ import type { Receiver } from '../../../functions/receiver/run.ts';
 import { openWorld } from '../world.ts';
 import { demoWorldOptions } from './options.ts';
 
-const [dataDir = '', token = '', point = '-', destination = '-'] = process.argv.slice(2);
+const [dataDir = '', token = '', transport = 'infrai', point = '-', destination = '-'] = process.argv.slice(2);
 
 /** Nothing runs after this: no handler, no flush. */
 const die = (): Promise<never> => {
@@ -32,7 +32,7 @@ const deadly = (world: Receiver): Receiver => {
 };
 
 const world = await openWorld({
-  ...demoWorldOptions(token, silentTelemetry),
+  ...demoWorldOptions(token, silentTelemetry, transport === 'sqs' ? 'sqs' : 'infrai'),
   dataDir,
   ...(point === '-' ? {} : { reshape: deadly }),
 });

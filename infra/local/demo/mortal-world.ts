@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { LocalTransportName } from '../world.ts';
 
 export type KillPoint = 'after-answer' | 'before-mark';
 
@@ -16,16 +17,18 @@ const PROGRAM = fileURLToPath(new URL('./mortal-child.ts', import.meta.url));
 export class MortalWorld {
   readonly #dataDir: string;
   readonly #token: string;
+  readonly #transport: LocalTransportName;
   #child: ChildProcess | undefined;
 
-  constructor(dataDir: string, token: string) {
+  constructor(dataDir: string, token: string, transport: LocalTransportName) {
     this.#dataDir = dataDir;
+    this.#transport = transport;
     this.#token = token;
   }
 
   /** Starts it on its data, and gives its address. */
   async start(kill?: Kill): Promise<string> {
-    const args = [PROGRAM, this.#dataDir, this.#token, kill?.point ?? '-', kill?.destination ?? '-'];
+    const args = [PROGRAM, this.#dataDir, this.#token, this.#transport, kill?.point ?? '-', kill?.destination ?? '-'];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
     for await (const line of createInterface({ input: child.stdout })) {

@@ -4,7 +4,14 @@ import type { QueueSeen } from '../../../core/items.ts';
 import { type Codec, checked, count, given, instantMs } from './attributes.ts';
 import type { Fields } from './stored.ts';
 
-const queueSchema = z.strictObject({ qAva: count, qDel: count, qFly: count, qDead: count, qOldMs: count });
+const queueSchema = z.strictObject({
+  qAva: count,
+  qDel: count,
+  qFly: count,
+  qDead: count,
+  /** Not every transport says it. */
+  qOldMs: z.optional(count),
+});
 
 const heartbeatSchema = z.strictObject({
   v: count,
@@ -60,10 +67,10 @@ export const heartbeatCodec: Codec<'heartbeat'> = {
 
 const queueFields = ({ available, delayed, inFlight, dead, oldestAgeMs, ...rest }: QueueSeen): Fields => {
   rest satisfies Record<string, never>;
-  return { qAva: available, qDel: delayed, qFly: inFlight, qDead: dead, qOldMs: oldestAgeMs };
+  return { qAva: available, qDel: delayed, qFly: inFlight, qDead: dead, ...given('qOldMs', oldestAgeMs) };
 };
 
-/** All of the statistics, or none. */
+/** All of the counts, or none. */
 const queueOf = (fields: Readonly<Record<string, number | undefined>>): QueueSeen | undefined => {
   if (Object.values(fields).every((value) => value === undefined)) return undefined;
   const raw = queueSchema.parse(fields);
@@ -72,6 +79,6 @@ const queueOf = (fields: Readonly<Record<string, number | undefined>>): QueueSee
     delayed: raw.qDel,
     inFlight: raw.qFly,
     dead: raw.qDead,
-    oldestAgeMs: raw.qOldMs,
+    ...given('oldestAgeMs', raw.qOldMs),
   };
 };

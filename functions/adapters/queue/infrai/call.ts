@@ -7,7 +7,7 @@ import { Pool } from 'undici';
 import * as z from 'zod/mini';
 import { CONNECT_MS } from '../../../core/limits.ts';
 import { parseRetryAfter } from '../../../core/retry-after.ts';
-import type { Tried } from './transport-retries.ts';
+import type { Tried } from '../transport-retries.ts';
 
 /** The documented name for an acknowledgement that comes too late. Its status is not documented. */
 export const NOT_IN_FLIGHT = 'QUEUE_MESSAGE_NOT_IN_FLIGHT';

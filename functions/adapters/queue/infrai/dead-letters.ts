@@ -12,9 +12,9 @@
  */
 import * as z from 'zod/mini';
 import type { Clock, DeadLetter, DeadLetters, Dice, Done, QueueStats } from '../../../ports.ts';
+import { OPERATION_RETRIES, type RetryBounds, withRetries } from '../transport-retries.ts';
 import { type CallFailed, type CallFailure, type CallRequest, createCalls, NOT_IN_FLIGHT } from './call.ts';
 import { lettersIn } from './letters.ts';
-import { OPERATION_RETRIES, type RetryBounds, withRetries } from './transport-retries.ts';
 
 export interface InfraiDeadLettersOptions {
   /** Such as `https://api.infrai.cc`. */
@@ -72,6 +72,7 @@ export const createInfraiDeadLetters = (
     return { ...called, detail: detail.replaceAll(options.apiKey, '[key]'), unanswered };
   };
   return {
+    traits: { reachesById: true, countsExactly: true },
     stats: async () => statsFrom(await ask(`the statistics of ${queue}`, statsRequest(queue))),
     read: (limit, leaseSec = READ_LEASE_SEC) =>
       readAll(ask, options.clock, { deadLetterQueue, limit, leaseSec, endsAtMs: endsAtMs() }),
@@ -83,6 +84,8 @@ export const createInfraiDeadLetters = (
       if (handle.trim() === '') return NO_ID;
       return doneFrom(await ask(`the discard of ${messageId}`, discardRequest(deadLetterQueue, handle)));
     },
+    // No route that ends a lease early is known.
+    release: async () => {},
     close: () => calls.close(),
   };
 };

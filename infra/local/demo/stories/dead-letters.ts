@@ -5,7 +5,7 @@
  */
 import { systemClock } from '../../../../functions/adapters/system.ts';
 import type { Receiver } from '../../../../functions/receiver/run.ts';
-import type { EmbeddedQueue } from '../../queue/embedded-queue.ts';
+import type { LocalQueue } from '../../transport.ts';
 import type { Stage } from '../stage.ts';
 import { check, type Story, told } from '../story.ts';
 
@@ -52,7 +52,7 @@ const submitAll = async (stage: Stage, all: readonly string[], destination: stri
 };
 
 /** The name keeps the events of two such stories in one world apart: a delivery that ended once is dropped, always. */
-const fill = async (stage: Stage, queue: EmbeddedQueue, name: string, mix: Mix): Promise<void> => {
+const fill = async (stage: Stage, queue: LocalQueue, name: string, mix: Mix): Promise<void> => {
   await stage.destination(GOOD, { repeatSafe: true, acceptFromQueue: true, timeoutMs: 10_000 });
   await stage.destination(BAD, { repeatSafe: true, schedule: [], timeoutMs: 10_000 });
   stage.partner.script(BAD, [{ status: 500 }]);
@@ -65,15 +65,15 @@ const fill = async (stage: Stage, queue: EmbeddedQueue, name: string, mix: Mix):
   await Promise.all(spent.map((id) => stage.ended(id, BAD)));
   await submitAll(stage, lost, GOOD);
   recovering.on = true;
-  for (const id of done) queue.deadLetter(deliver(id, GOOD));
-  for (const id of spent) queue.deadLetter(deliver(id, BAD));
-  for (const id of lost) queue.deadLetter(deliver(id, GOOD));
+  for (const id of done) await queue.deadLetter(deliver(id, GOOD));
+  for (const id of spent) await queue.deadLetter(deliver(id, BAD));
+  for (const id of lost) await queue.deadLetter(deliver(id, GOOD));
   for (const id of ids(`whole-${name}`, mix.events)) {
     const event = { id, payload: { whole: id }, destinations: [GOOD] };
-    queue.deadLetter(JSON.stringify({ kind: 'event', format: 1, event }));
+    await queue.deadLetter(JSON.stringify({ kind: 'event', format: 1, event }));
   }
-  for (let n = 0; n < mix.poison; n += 1) queue.deadLetter(`{"kind":"deliver","format":1,"event":${n}}`);
-  for (let n = 0; n < mix.foreign; n += 1) queue.deadLetter(JSON.stringify({ hello: n }));
+  for (let n = 0; n < mix.poison; n += 1) await queue.deadLetter(`{"kind":"deliver","format":1,"event":${n}}`);
+  for (let n = 0; n < mix.foreign; n += 1) await queue.deadLetter(JSON.stringify({ hello: n }));
 };
 
 interface Shown {
@@ -100,7 +100,7 @@ const plan = async (stage: Stage, limit: number): Promise<Shown> =>
     why: 'the demo clears its dead letters',
   })) as Shown;
 
-export const deadLetters = (title: string, name: string, mix: Mix, queue: () => EmbeddedQueue): Story => ({
+export const deadLetters = (title: string, name: string, mix: Mix, queue: () => LocalQueue): Story => ({
   title,
   async play(stage) {
     recovering.on = false;

@@ -1,12 +1,12 @@
 /** The same event again and again: from the queue, and from the caller. */
-import type { EmbeddedQueue } from '../../queue/embedded-queue.ts';
+import type { LocalQueue } from '../../transport.ts';
 import { check, counts, type Story, told } from '../story.ts';
 
-export const threePushesAtOnce = (queue: EmbeddedQueue): Story => ({
+export const threePushesAtOnce = (queue: LocalQueue): Story => ({
   title: 'one event, pushed three times at once',
   async play(stage) {
     const mailbox = await stage.destination('pushed-thrice', { repeatSafe: true });
-    queue.faults.duplicateNext(3, 'thrice-1');
+    queue.duplicateNext(3, 'thrice-1');
     await stage.submit('thrice-1', 'pushed-thrice');
     const shown = await stage.ended('thrice-1', 'pushed-thrice');
     await queue.idle();

@@ -9,7 +9,7 @@
  * They never touch the budget of a delivery, and a publish on the way of a delivery has none: one try, the sweep is its
  * retry. Mixing the two counters is how a short fault of a network becomes an endless retry of the business.
  */
-import type { Clock, Dice } from '../../../ports.ts';
+import type { Clock, Dice } from '../../ports.ts';
 
 export interface RetryBounds {
   readonly triesMax: number;

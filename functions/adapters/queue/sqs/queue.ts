@@ -1,0 +1,85 @@
+/**
+ * The publishing side of SQS: one SendMessage, one try, one deadline, and no exception ever.
+ *
+ * A standard queue has no memory of what was published: the key of a publication is not sent, and the same publish twice
+ * is two messages. That a repeat does no harm rests on the ledger alone: the row is claimed once, whoever else comes is
+ * acknowledged. A FIFO queue would remember, but takes no delay for a single message, and holds a whole group up behind
+ * one that fails.
+ */
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import type { Publication, Published, Queue, QueueLimits } from '../../../ports.ts';
+import { createSqsCalls, type SqsAccess } from './client.ts';
+import type { SqsFailure } from './failure.ts';
+
+/**
+ * "Amazon SQS message quotas": a delay of at most 15 minutes, and 1 MiB a message since August 2025. What is due later is
+ * not published at all: the sweep looks ten minutes ahead of it.
+ */
+export const SQS_LIMITS: QueueLimits = {
+  delayMsMax: 900_000,
+  messageBytesMax: 1_024 * 1_024,
+};
+
+export interface SqsQueueOptions {
+  readonly queueUrl: string;
+  /** One deadline over look-up, connect, request and answer. */
+  readonly publishMs: number;
+  readonly access?: SqsAccess;
+}
+
+export type SqsPublishFailure = SqsFailure | 'too-large' | 'delay-too-long' | 'senseless-message' | 'senseless-answer';
+
+export const createSqsQueue = ({ queueUrl, publishMs, access }: SqsQueueOptions): Queue & { close(): void } => {
+  const calls = createSqsCalls(access);
+  return {
+    limits: SQS_LIMITS,
+    async publish(publication) {
+      const body = sendable(publication.body);
+      const fault = faultOf(publication, body);
+      if (fault !== undefined) return fault;
+      const input = { QueueUrl: queueUrl, MessageBody: body, DelaySeconds: publication.delaySec };
+      const sent = await calls.once((client, until) => client.send(new SendMessageCommand(input), until), publishMs);
+      if (sent.kind === 'failed') return failed(sent.code, sent.detail);
+      const { MessageId: messageId } = sent.output;
+      if (messageId === undefined) return failed('senseless-answer', 'SQS took the message and gave it no id');
+      return { kind: 'published', messageId };
+    },
+    close: () => calls.close(),
+  };
+};
+
+const failed = (code: SqsPublishFailure, detail: string): Published => ({ kind: 'failed', code, detail });
+
+/** What the queue would refuse, or misread, is not sent at all. */
+const faultOf = ({ delaySec }: Publication, body: string): Published | undefined => {
+  const bytes = Buffer.byteLength(body, 'utf8');
+  const { messageBytesMax, delayMsMax } = SQS_LIMITS;
+  if (bytes > messageBytesMax) {
+    return failed('too-large', `the message has ${bytes} bytes, and the queue takes ${messageBytesMax}`);
+  }
+  if (delaySec * 1_000 > delayMsMax) {
+    return failed('delay-too-long', `a delay of ${delaySec} s, and the queue takes ${delayMsMax / 1_000} s`);
+  }
+  if (!Number.isSafeInteger(delaySec) || delaySec < 0) {
+    return failed('senseless-message', 'the delay must be whole seconds, from 0');
+  }
+  if (!isObjectText(body)) return failed('senseless-message', 'the message is not the text of a JSON object');
+  return undefined;
+};
+
+const isObjectText = (text: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * SQS takes what XML 1.0 takes, and that leaves out U+FFFE and U+FFFF, which an id may hold. In the text of a JSON object
+ * they can only stand inside a string, where their escape means the same; without it, every publish of that delivery
+ * would be refused for ever.
+ */
+const sendable = (json: string): string =>
+  json.replace(/[\uFFFE\uFFFF]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);

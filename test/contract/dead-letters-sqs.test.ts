@@ -1,0 +1,4 @@
+import { deadLettersContract } from './dead-letters.ts';
+import { sqsDeadLetters } from './dead-letters-sqs.ts';
+
+deadLettersContract('SQS', sqsDeadLetters);
