@@ -3,7 +3,7 @@
  * what is kept of senseless messages, and the records of sweeps, decisions and operations.
  */
 
-import type { ClaimId, DestinationId, EventId, RequestId } from './ids.ts';
+import type { ClaimId, DestinationId, EventId, RequestId, WriteId } from './ids.ts';
 import type { Carried, Delivery } from './model.ts';
 import type { Decided, Operation, OperationMessage } from './operations.ts';
 
@@ -96,6 +96,8 @@ export interface Gate {
   readonly crowdedUntilMs?: number;
   /** Requests of people that have changed it, the latest at the end: one that stands here does not act again. */
   readonly decided?: readonly RequestId[];
+  /** The latest writes, the newest at the end: one that finds itself here, after a lost answer, has been done. */
+  readonly writes?: readonly WriteId[];
   readonly carried: Carried;
 }
 

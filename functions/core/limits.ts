@@ -161,6 +161,8 @@ export const LEDGER_REQUEST_MS = 3 * SECOND;
 export const LEDGER_TRIES_MAX = 3;
 /** A gate is changed by all workers of a destination at once, and losing a change there is losing a count. */
 export const GATE_SWAP_TRIES_MAX = 64;
+/** Writes that a gate remembers: more than can come between a write and its own repeat. */
+export const GATE_WRITES_KEPT = 8;
 /** How often a settle is written again while the ledger is out of reach, before recovery is left to the lease. */
 export const SETTLE_TRIES_MAX = 3;
 export const PUBLISH_MS = 2 * SECOND;

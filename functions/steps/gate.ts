@@ -1,9 +1,9 @@
 /** Changing the gate of a destination: by swap, from what stands there, until it stands as wanted. */
 import { afterFailure, afterSuccess, closedUntil, paused, probeTaken } from '../core/breaker.ts';
-import type { DestinationId } from '../core/ids.ts';
+import type { DestinationId, WriteId } from '../core/ids.ts';
 import type { Outcome } from '../core/inputs.ts';
 import type { Gate } from '../core/items.ts';
-import { CLOSED_ALARM_MS, GATE_SWAP_TRIES_MAX } from '../core/limits.ts';
+import { CLOSED_ALARM_MS, GATE_SWAP_TRIES_MAX, GATE_WRITES_KEPT } from '../core/limits.ts';
 import { type Found, PortUnavailable, type World } from '../ports.ts';
 
 /** Gives the gate as it should be, or undefined where it already is. */
@@ -11,12 +11,16 @@ export type Change = (gate: Gate) => Gate | undefined;
 
 const openGate = (destination: DestinationId): Gate => ({ item: 'gate', version: 0, destination, carried: {} });
 
-/** The gate that was written, or undefined where nothing had to be, or newer code has the say. */
+/**
+ * The gate that was written, or undefined where nothing had to be, or newer code has the say. A lost answer is not a
+ * lost race: what this swap has written bears its id, and is not done a second time.
+ */
 export const swapGate = async (
-  world: Pick<World, 'ledger'>,
+  world: Pick<World, 'ledger' | 'dice'>,
   destination: DestinationId,
   change: Change,
 ): Promise<Gate | undefined> => {
+  const writeId = world.dice.id() as WriteId;
   let found: Found<Gate> = await world.ledger.load({ item: 'gate', destination });
   for (let tries = 0; tries < GATE_SWAP_TRIES_MAX; tries += 1) {
     // Newer code has written it, and knows more than this code about when it may open or close.
@@ -24,16 +28,18 @@ export const swapGate = async (
     const read = found.kind === 'found' ? found.item : openGate(destination);
     const changed = change(read);
     if (changed === undefined) return undefined;
-    const next: Gate = { ...changed, version: read.version + 1 };
+    const writes = [...(read.writes ?? []), writeId].slice(-GATE_WRITES_KEPT);
+    const next: Gate = { ...changed, version: read.version + 1, writes };
     const written =
       found.kind === 'found' ? await world.ledger.replace<Gate>(read, next) : await world.ledger.create<Gate>(next);
     if (written.kind === 'written') return next;
     found = written.present;
+    if (found.kind === 'found' && found.item.writes?.includes(writeId)) return next;
   }
   throw new PortUnavailable('ledger', `the gate of destination ${destination} kept changing`);
 };
 
-type Needs = Pick<World, 'ledger' | 'clock' | 'telemetry'>;
+type Needs = Pick<World, 'ledger' | 'clock' | 'dice' | 'telemetry'>;
 
 /** It only grows: an earlier end never shortens a later one. */
 export const closeUntil = async (world: Needs, destination: DestinationId, untilMs: number): Promise<void> => {

@@ -14,7 +14,7 @@ import type { World } from '../ports.ts';
 import { swapGate } from './gate.ts';
 import { notPublished } from './not-published.ts';
 
-type Needs = Pick<World, 'ledger' | 'queue' | 'clock' | 'telemetry'>;
+type Needs = Pick<World, 'ledger' | 'queue' | 'clock' | 'dice' | 'telemetry'>;
 
 /**
  * `drain` is the time of the decision: it names the drain, so that a repeat enqueues nothing new. Without a request it

@@ -31,6 +31,7 @@ import {
   sha256Of,
   slotItem,
   tokenItem,
+  writeIdOf,
 } from './rows.ts';
 
 /** Plain objects, as the code makes them. */
@@ -48,6 +49,7 @@ const outsideId = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
 const event = outsideId.filter((id) => parseEventId(id).kind === 'ok').map(eventIdOf);
 const destination = outsideId.filter((id) => parseDestinationId(id).kind === 'ok').map(destinationIdOf);
 const claimId = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/).map(claimIdOf);
+const writeId = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/).map(writeIdOf);
 const request = fc.stringMatching(/^[!-~]{1,128}$/).map(requestIdOf);
 const version = count;
 
@@ -204,6 +206,7 @@ const others: readonly fc.Arbitrary<Item>[] = [
       failures: record({ count, sinceMs: instantMs }),
       crowdedUntilMs: instantMs,
       decided: fc.array(request),
+      writes: fc.array(writeId),
       carried,
     },
     optional,

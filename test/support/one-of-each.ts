@@ -28,6 +28,7 @@ import {
   slotItem,
   T0_MS,
   tokenItem,
+  writeIdOf,
 } from './rows.ts';
 
 const EVENT = eventIdOf('order-17');
@@ -66,6 +67,7 @@ const destinations = (): readonly Item[] => [
     failures: { count: 20, sinceMs: T0_MS - 600_000 },
     crowdedUntilMs: T0_MS + 600_000,
     decided: [requestIdOf('request-1'), requestIdOf('request-2')],
+    writes: [writeIdOf('w-1'), writeIdOf('w-2')],
   }),
   slotItem(),
   slotItem({ n: 10, holder: claimIdOf('claim-1') }),

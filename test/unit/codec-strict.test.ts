@@ -35,7 +35,7 @@ const OPTIONAL: { readonly [kind in Item['item']]?: readonly string[] } = {
   event: ['typ', 'delMs', 'tp', 'rep'],
   delivery: ['keyMs', 'senMs'],
   destination: ['rate', 'conc', 'delMs'],
-  gate: ['prbMs', 'cloMs', 'sinMs', 'crwMs', 'req'],
+  gate: ['prbMs', 'cloMs', 'sinMs', 'crwMs', 'req', 'wid'],
   slot: ['cid'],
   token: ['revMs'],
   poison: ['mid'],

@@ -61,7 +61,7 @@ const withoutNames = (text: string): string => text.replaceAll(NAMES_OF_WRITES, 
 const recordsOf = (world: TestWorld): readonly string[] => {
   const latest = new Map(world.store.writes.map(({ ref, after }) => [JSON.stringify(ref), after]));
   return [...latest].map(([ref, record]) => {
-    const { jh: _head, ...rest } = record ?? {};
+    const { jh: _head, wid: _writes, ...rest } = record ?? {};
     return withoutNames(`${ref} ${JSON.stringify(rest)}`);
   });
 };

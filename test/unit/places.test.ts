@@ -9,6 +9,7 @@ import type { Slot } from '../../functions/core/items.ts';
 import { leaseMsOf, SKEW_MARGIN_MS } from '../../functions/core/limits.ts';
 import { PortUnavailable } from '../../functions/ports.ts';
 import { releasePlace, takePlace } from '../../functions/steps/places.ts';
+import { losingAnswers } from '../support/lost-answers.ts';
 import { claimIdOf, destinationIdOf } from '../support/machine.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { recordedTelemetry, seededDice, shuffledTurns } from '../support/world-ports.ts';
@@ -170,27 +171,14 @@ describe('a ledger that goes away', () => {
 });
 
 describe('a place whose write has lost its answer', () => {
-  /** The ledger's client repeats a write whose answer it has lost, and its own condition refuses it then. */
-  const losing = (world: ReturnType<typeof openPlaces>['world']) => {
-    const { ledger } = world;
-    const create: typeof ledger.create = async (item) => {
-      await ledger.create(item);
-      return ledger.create(item);
-    };
-    const replace: typeof ledger.replace = async (read, next) => {
-      await ledger.replace(read, next);
-      return ledger.replace(read, next);
-    };
-    return { ...world, ledger: { ...ledger, create, replace } };
-  };
-
   it('is had all the same, for the first time and again, and can be given back', async () => {
     const { world, held, take } = openPlaces();
+    const lossy = { ...world, ledger: losingAnswers(world.ledger) };
     for (const name of ['first', 'second']) {
-      const mine = await takePlace(losing(world), PARTNER, 1, claimIdOf(name), HOLD_MS);
+      const mine = await takePlace(lossy, PARTNER, 1, claimIdOf(name), HOLD_MS);
       expect(mine?.holder).toBe(claimIdOf(name));
       expect(await take(1)).toBeUndefined();
-      await releasePlace(losing(world), mine as Slot);
+      await releasePlace(lossy, mine as Slot);
       expect(await held()).toEqual([]);
     }
   });

@@ -10,7 +10,7 @@ import { resume } from '../../steps/resume.ts';
 import { DONE, decideOnce, type Ready } from './decide.ts';
 import { showDestination } from './destinations.ts';
 
-type Needs = Pick<World, 'ledger' | 'queue' | 'clock' | 'telemetry'>;
+type Needs = Pick<World, 'ledger' | 'queue' | 'clock' | 'dice' | 'telemetry'>;
 
 export interface DestinationAsked {
   readonly request: RequestId;

@@ -9,7 +9,9 @@ import {
   parseDestinationId,
   parseEventId,
   parseRequestId,
+  parseWriteId,
   type RequestId,
+  type WriteId,
 } from '../../../core/ids.ts';
 import type { ItemKind, ItemOf } from '../../../core/items.ts';
 import type { Carried } from '../../../core/model.ts';
@@ -65,6 +67,7 @@ export const eventId = idOf<EventId>(parseEventId);
 export const destinationId = idOf<DestinationId>(parseDestinationId);
 export const claimId = idOf<ClaimId>(parseClaimId);
 export const requestId = idOf<RequestId>(parseRequestId);
+export const writeId = idOf<WriteId>(parseWriteId);
 
 /** The schema judges what is about to be written, so that nothing gets into the table that could not be read again. */
 export const checked = (schema: z.ZodMiniType, fields: Fields): Fields => {

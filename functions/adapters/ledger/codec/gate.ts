@@ -1,7 +1,7 @@
 /** What stands between a due delivery and its destination: the gate, and the slots of its concurrency. */
 import * as z from 'zod/mini';
 import type { Failures, Pause } from '../../../core/items.ts';
-import { both, type Codec, checked, claimId, count, given, instantMs, requestId } from './attributes.ts';
+import { both, type Codec, checked, claimId, count, given, instantMs, requestId, writeId } from './attributes.ts';
 import type { Fields } from './stored.ts';
 
 const gateSchema = z.strictObject({
@@ -16,6 +16,7 @@ const gateSchema = z.strictObject({
   flMs: z.optional(instantMs),
   crwMs: z.optional(instantMs),
   req: z.optional(z.array(requestId)),
+  wid: z.optional(z.array(writeId)),
 });
 
 type GateFields = z.output<typeof gateSchema>;
@@ -23,7 +24,7 @@ type GateFields = z.output<typeof gateSchema>;
 export const gateCodec: Codec<'gate'> = {
   names: new Set(Object.keys(gateSchema.shape)),
   encode: ({ item: _item, destination: _destination, carried: _carried, ...fields }) => {
-    const { version, pause, closedUntilMs, closedSinceMs, failures, crowdedUntilMs, decided, ...rest } = fields;
+    const { version, pause, closedUntilMs, closedSinceMs, failures, crowdedUntilMs, decided, writes, ...rest } = fields;
     rest satisfies Record<string, never>;
     return checked(gateSchema, {
       v: version,
@@ -33,6 +34,7 @@ export const gateCodec: Codec<'gate'> = {
       ...(failures ? failureFields(failures) : {}),
       crwMs: crowdedUntilMs,
       req: decided,
+      wid: writes,
     });
   },
   decode: (ref, fields, carried) => {
@@ -48,6 +50,7 @@ export const gateCodec: Codec<'gate'> = {
       ...given('failures', failures && { count: failures[0], sinceMs: failures[1] }),
       ...given('crowdedUntilMs', raw.crwMs),
       ...given('decided', raw.req),
+      ...given('writes', raw.wid),
       carried,
     };
   },
