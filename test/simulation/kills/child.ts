@@ -138,6 +138,8 @@ const world = await openWorld({
 });
 note({ kind: 'up' });
 console.log(world.url);
+// Nobody is left to kill it.
+process.stdin.once('end', () => process.exit(1)).resume();
 process.once('SIGTERM', () => {
   void world.close().then(() => process.exit(0));
 });

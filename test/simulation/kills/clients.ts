@@ -28,7 +28,10 @@ export interface Shown {
 }
 
 const AGAIN_MS = 60;
-const ANSWER_MS = 2_000;
+const AGAIN_MS_MAX = 1_000;
+const ANSWER_MS = 10_000;
+/** More at once would ask a slow machine to death. */
+const ASKING_MAX = 8;
 
 export class Clients {
   readonly promised: Promised[] = [];
@@ -36,6 +39,7 @@ export class Clients {
   readonly shown: Shown[] = [];
   readonly #stage: Stage;
   readonly #underway = new Set<Promise<void>>();
+  readonly #asking = new Set<Promise<unknown>>();
   #requests = 0;
   #over = false;
 
@@ -66,20 +70,27 @@ export class Clients {
     await this.settled();
   }
 
-  async #untilAnswered(method: string, path: string, body?: unknown, key?: string) {
-    while (!this.#over) {
-      const more = key === undefined ? {} : { 'idempotency-key': key };
-      const asked = this.#stage.call(method, path, body, more).catch(() => undefined);
-      const answer = await Promise.race([asked, systemClock.sleep(ANSWER_MS)]);
+  /** Asks again until there is an answer that is no 5xx; undefined when it is all over. */
+  async untilAnswered(method: string, path: string, body?: unknown, key?: string) {
+    const more = key === undefined ? {} : { 'idempotency-key': key };
+    for (let againMs = AGAIN_MS; !this.#over; againMs = Math.min(againMs * 2, AGAIN_MS_MAX)) {
+      const answer = await this.#ask(() => this.#stage.call(method, path, body, more));
       if (answer !== undefined && answer.status < 500) return answer;
-      await systemClock.sleep(AGAIN_MS);
+      await systemClock.sleep(againMs);
     }
     return undefined;
   }
 
+  async #ask<T>(call: () => Promise<T>): Promise<T | undefined> {
+    while (this.#asking.size >= ASKING_MAX) await Promise.race(this.#asking);
+    const asked = Promise.race([call().catch(() => undefined), systemClock.sleep(ANSWER_MS).then(() => undefined)]);
+    this.#asking.add(asked);
+    return asked.finally(() => this.#asking.delete(asked));
+  }
+
   async #submit({ id, destinations, twice }: Round['events'][number]): Promise<void> {
     for (let time = 0; time < (twice ? 2 : 1); time += 1) {
-      const answer = await this.#untilAnswered('POST', '/v1/events', { id, payload: { id }, destinations });
+      const answer = await this.untilAnswered('POST', '/v1/events', { id, payload: { id }, destinations });
       if (answer === undefined) return;
       if (answer.status !== 202) throw new Error(`event ${id} was answered ${JSON.stringify(answer)}`);
       this.promised.push({ event: id, destinations });
@@ -92,11 +103,11 @@ export class Clients {
     const reason = 'the test wants it';
     if (person === 'none') return;
     if (person === 'pause' || person === 'resume') {
-      await this.#untilAnswered('POST', `/v1/destinations/gated/${person}`, { reason }, key);
+      await this.untilAnswered('POST', `/v1/destinations/gated/${person}`, { reason }, key);
       return;
     }
     const list = person === 'cancel' ? 'open' : 'quarantined';
-    const listed = await this.#untilAnswered('GET', `/v1/deliveries?list=${list}&limit=50`);
+    const listed = await this.untilAnswered('GET', `/v1/deliveries?list=${list}&limit=50`);
     const items = (listed?.body as { items?: readonly Omit<Asked, 'wish'>[] } | undefined)?.items ?? [];
     const item = items[this.#requests % Math.max(1, items.length)];
     if (item === undefined) return;
@@ -108,7 +119,7 @@ export class Clients {
       resolve: { reason, as: 'delivered', evidence: 'the partner says so' },
       cancel: { reason },
     }[person];
-    await this.#untilAnswered('POST', `/v1/events/${event}/deliveries/${destination}/${person}`, body, key);
+    await this.untilAnswered('POST', `/v1/events/${event}/deliveries/${destination}/${person}`, body, key);
   }
 
   /** Remembers what it is shown, so that nobody can take it back later. */
@@ -116,7 +127,7 @@ export class Clients {
     const seen = this.promised.slice(-12);
     for (const { event, destinations } of seen) {
       const [destination = ''] = destinations;
-      const answer = await this.#untilAnswered('GET', `/v1/events/${event}/deliveries/${destination}`);
+      const answer = await this.untilAnswered('GET', `/v1/events/${event}/deliveries/${destination}`);
       if (answer?.status === 200) this.shown.push(answer.body as Shown);
     }
   }

@@ -46,7 +46,7 @@ interface Started {
 }
 
 const start = (options: ChildOptions): Started => {
-  const child = spawn(process.execPath, [CHILD, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [CHILD, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] });
   const gone = once(child, 'close').then(() => {});
   const up = async (): Promise<string | undefined> => {
     for await (const line of createInterface({ input: child.stdout })) {
@@ -128,13 +128,14 @@ class Killed {
     const world = this.#start(0, false, false);
     this.#stage.url = (await world.url) ?? '';
     await this.clients.settled();
-    await this.#stage.decide('/v1/destinations/gated/resume', { reason: 'all is well' });
+    const reason = { reason: 'all is well' };
+    await this.clients.untilAnswered('POST', '/v1/destinations/gated/resume', reason, 'all-is-well');
     const lastMs = systemClock.nowMs() + QUIET_MS_MAX;
     while (systemClock.nowMs() < lastMs) {
-      const { body } = await this.#stage.call('GET', '/v1/deliveries?list=open&limit=1');
-      const { items, next } = body as { items: readonly unknown[]; next?: string };
+      const answer = await this.clients.untilAnswered('GET', '/v1/deliveries?list=open&limit=1');
+      const page = answer?.body as { items: readonly unknown[]; next?: string } | undefined;
       // A page without items and with a next one says nothing yet.
-      if (items.length === 0 && next === undefined) break;
+      if (page?.items.length === 0 && page.next === undefined) break;
       await systemClock.sleep(LOOK_MS);
     }
     await this.clients.stop();
