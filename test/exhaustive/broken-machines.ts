@@ -153,8 +153,8 @@ const SENDING: readonly BrokenMachine[] = [
     { ...UNSAFE, answer: 'timeout' },
     patch(
       'core/outcome.ts',
-      'return classified(answer.kind, answer.cause, []);',
-      "return classified('not-sent', answer.cause, []);",
+      'return classified(answer.kind, answer.cause, undefined);',
+      "return classified('not-sent', answer.cause, undefined);",
     ),
   ),
 ];

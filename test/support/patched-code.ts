@@ -15,7 +15,8 @@ export interface Patch {
 
 const FUNCTIONS = new URL('../../functions/', import.meta.url);
 
-const patchedText = (text: string, { file, find, put }: Patch): string => {
+/** Throws where the text is not found exactly once. */
+export const patchedText = (text: string, { file, find, put }: Patch): string => {
   const parts = text.split(find);
   if (parts.length === 2) return parts.join(put);
   throw new Error(

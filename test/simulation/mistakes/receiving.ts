@@ -1,0 +1,107 @@
+/** Mistakes between a push and its claim, and in what is accepted. */
+import { type Mistake, mistake, patch } from './mistake.ts';
+
+const ANSWERING: readonly Mistake[] = [
+  mistake(
+    'a push is acknowledged although the ledger is away',
+    patch(
+      'receiver/receive.ts',
+      "    return later('ledger-unavailable', ",
+      "    if (error) return ack('done');\n    return later('ledger-unavailable', ",
+    ),
+  ),
+  mistake(
+    'a push without a signature is received',
+    patch(
+      'receiver/receive.ts',
+      "if (verified.kind === 'refused') {",
+      "if (verified.kind === 'refused' && push.runId === '') {",
+    ),
+  ),
+  mistake(
+    'a message of a later kind is acknowledged',
+    patch('receiver/receive.ts', "return later('newer-message', read.reason);", "return ack('done');"),
+  ),
+  mistake(
+    'a senseless message is acknowledged and not filed',
+    patch('receiver/poison.ts', '  await world.ledger.create<Poison>(poison);\n', ''),
+  ),
+  mistake(
+    'a reference to nothing is acknowledged and not filed',
+    patch(
+      'receiver/receive.ts',
+      "return filePoison(world, body, run.messageId, 'names a delivery that does not exist');",
+      "return ack('no-such-delivery');",
+    ),
+  ),
+  mistake(
+    'the gate is asked before the row',
+    patch(
+      'receiver/receive.ts',
+      "      return ack('done');\n    case 'quarantined':\n      return ack('held');\n    case 'live':\n      return ack('busy');\n    case 'early':\n      return ack('early');\n",
+      "    case 'quarantined':\n    case 'live':\n    case 'early':\n",
+    ),
+  ),
+];
+
+const ACCEPTING: readonly Mistake[] = [
+  mistake(
+    'an event message is acknowledged before the event stands',
+    patch(
+      'receiver/receive.ts',
+      '  switch (accepted.kind) {\n',
+      "  if (accepted.kind !== 'conflict') return ack('accepted');\n  switch (accepted.kind) {\n",
+    ),
+    patch(
+      'receiver/receive.ts',
+      "const accepted = await accept(world, submission, { kind: 'queue', cause: run.cause });",
+      "const pending = accept(world, submission, { kind: 'queue', cause: run.cause });\n  pending.catch(() => undefined);\n  const accepted = { kind: 'accepted' } as Awaited<typeof pending>;",
+    ),
+  ),
+  mistake(
+    'an event is promised before its deliveries stand',
+    patch(
+      'steps/accept.ts',
+      'await createDeliveries(world, mine, usable, source, mine.acceptedAtMs);',
+      'createDeliveries(world, mine, usable, source, mine.acceptedAtMs).catch(() => undefined);',
+    ),
+  ),
+  mistake(
+    'a repeat does not complete what is missing',
+    patch('steps/accept.ts', '  await createDeliveries(world, present, usable, source, world.clock.nowMs());\n', ''),
+  ),
+  mistake(
+    'other content under a known id is taken for a repeat',
+    patch(
+      'steps/accept.ts',
+      '  if (!sameSubmission(present, submission)) return conflict(world, present, submission, source);\n',
+      '',
+    ),
+  ),
+  mistake(
+    'a conflict leaves no record',
+    patch(
+      'steps/accept.ts',
+      'if (!known && kept.length < CONFLICTS_PER_EVENT_MAX) {',
+      'if (known && kept.length < 0) {',
+    ),
+  ),
+  mistake(
+    'the order of keys makes another event of it',
+    patch(
+      'core/acceptance.ts',
+      '  event.fingerprint === submission.fingerprint &&\n',
+      '  Buffer.from(event.payload).equals(Buffer.from(submission.payload)) &&\n',
+    ),
+  ),
+  mistake(
+    'a rescued event is discarded before it is accepted',
+    patch(
+      'receiver/rescue.ts',
+      'const { submission } = message.message;\n',
+      'const { submission } = message.message;\n  await world.deadLetters.discard(letter);\n',
+    ),
+  ),
+];
+
+export const RECEIVING: readonly Mistake[] = [...ANSWERING, ...ACCEPTING];
