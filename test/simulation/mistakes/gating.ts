@@ -1,5 +1,5 @@
 /** Mistakes at the gate of a destination: pause, closing, rate, places, breaker, drain. */
-import { type Mistake, mistake, patch } from './mistake.ts';
+import { type Mistake, mistake, patch, survivor } from './mistake.ts';
 
 const CLOSING: readonly Mistake[] = [
   mistake(
@@ -39,11 +39,7 @@ const CLOSING: readonly Mistake[] = [
 const LIMITING: readonly Mistake[] = [
   mistake(
     'a slot of the rate is asked for again by a row that has one',
-    patch(
-      'receiver/gate.ts',
-      'config.ratePerSecond !== undefined && !inItsSlot(row, world.clock.nowMs())',
-      'config.ratePerSecond !== undefined',
-    ),
+    patch('receiver/gate.ts', 'slotOf(row, nowMs) ?? ', ''),
   ),
   mistake(
     'a rate is not kept',
@@ -61,8 +57,9 @@ const LIMITING: readonly Mistake[] = [
       '    if (gate.place) await releasePlace(world, gate.place);\n    const made = await attempt(world, run, claimed);\n',
     ),
   ),
-  mistake(
+  survivor(
     'a place is never given back',
+    'its lease gives it back, as that of a dead worker: deliveries only wait longer, within every bound',
     patch('receiver/receive.ts', '    if (gate.place) await releasePlace(world, gate.place);\n', ''),
   ),
   mistake(
@@ -113,8 +110,8 @@ const PAUSING: readonly Mistake[] = [
     'the success of a probe opens nothing',
     patch(
       'receiver/settle.ts',
-      "    if (claimed.probe && made.outcome.class === 'delivered') await resume(world, destination, world.clock.nowMs());\n",
-      '',
+      "claimed.passed.probe && made.outcome.class === 'delivered'",
+      "claimed.passed.probe && made.outcome.class === 'gone'",
     ),
   ),
   mistake(

@@ -1,5 +1,5 @@
 /** Mistakes between a push and its claim, and in what is accepted. */
-import { type Mistake, mistake, patch } from './mistake.ts';
+import { type Mistake, mistake, patch, survivor } from './mistake.ts';
 
 const ANSWERING: readonly Mistake[] = [
   mistake(
@@ -34,8 +34,9 @@ const ANSWERING: readonly Mistake[] = [
       "return ack('no-such-delivery');",
     ),
   ),
-  mistake(
+  survivor(
     'the gate is asked before the row',
+    'the machine refuses the claim all the same: slots and places are asked for in vain, and nothing else changes',
     patch(
       'receiver/receive.ts',
       "      return ack('done');\n    case 'quarantined':\n      return ack('held');\n    case 'live':\n      return ack('busy');\n    case 'early':\n      return ack('early');\n",
