@@ -57,6 +57,7 @@ export type Ref =
   | { readonly item: 'gate'; readonly destination: DestinationId }
   | { readonly item: 'secret'; readonly destination: DestinationId }
   | { readonly item: 'token'; readonly hash: string }
+  | { readonly item: 'token-register' }
   | { readonly item: 'poison'; readonly id: string }
   | { readonly item: 'poison-minute'; readonly minute: number }
   | { readonly item: 'heartbeat'; readonly shard: number }

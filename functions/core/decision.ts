@@ -13,6 +13,8 @@ export interface Asked {
   readonly event?: EventId;
   readonly destination?: DestinationId;
   readonly operation?: string;
+  /** The name of a token. */
+  readonly token?: string;
   readonly evidence?: string;
   /** Whatever else was asked for, in an order of the command's own. */
   readonly more: readonly (string | number | boolean)[];
@@ -23,9 +25,10 @@ export interface Asked {
  * repeat.
  */
 export const fingerprintOfAsked = (asked: Asked): string => {
-  const { command, actor, reason, event, destination, operation, evidence, more } = asked;
+  const { command, actor, reason, event, destination, operation, token, evidence, more } = asked;
+  const about = token === undefined ? more : [token, ...more];
   // A list of values as JSON is injective: every text ends at its own quote.
-  const text = JSON.stringify([command, actor, reason, event, destination, operation, evidence, ...more]);
+  const text = JSON.stringify([command, actor, reason, event, destination, operation, evidence, ...about]);
   return createHash('sha256').update('onceward decision 1\n').update(text, 'utf8').digest('base64url');
 };
 

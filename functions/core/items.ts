@@ -120,6 +120,10 @@ export interface SecretItem {
   readonly version: number;
   readonly destination: DestinationId;
   readonly secrets: readonly string[];
+  /** When each but the newest stops to sign; without it, they all go on. */
+  readonly olderEndAtMs?: readonly number[];
+  /** The latest request of a person that has rotated them: it does not do so twice. */
+  readonly rotatedBy?: RequestId;
   readonly updatedAtMs: number;
   readonly carried: Carried;
 }
@@ -138,6 +142,24 @@ export interface Token {
   readonly createdAtMs: number;
   readonly revokedAtMs?: number;
   readonly carried: Carried;
+}
+
+/**
+ * The names of the tokens that are in use. It makes a name unique and lists them; a token lets somebody in by its own
+ * item alone, so an entry here may name one that is revoked or was never made.
+ */
+export interface TokenRegister {
+  readonly item: 'token-register';
+  readonly version: number;
+  readonly tokens: readonly RegisteredToken[];
+  readonly carried: Carried;
+}
+
+export interface RegisteredToken {
+  readonly name: string;
+  readonly hash: string;
+  /** The request of a person that has made it. */
+  readonly request: RequestId;
 }
 
 /** An authentic message that makes no sense: kept for a person, bounded, never retried. */
@@ -203,6 +225,7 @@ export type Item =
   | Gate
   | SecretItem
   | Token
+  | TokenRegister
   | Poison
   | PoisonMinute
   | Slot

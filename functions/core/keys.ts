@@ -133,6 +133,9 @@ export const HEARTBEAT_SORT = 'heartbeat';
 /** A token is only ever known by the hash of its text. */
 export const tokenPartition = (tokenHash: string): string => `token#${tokenHash}`;
 export const TOKEN_SORT = 'token';
+/** No hash is so short. */
+export const TOKEN_REGISTER_PARTITION = 'token#register';
+export const TOKEN_REGISTER_SORT = 'register';
 
 /** What a senseless message is filed under: its id on the queue where that is usable as one, else the hash of its body. */
 export const poisonName = (messageId: unknown, bodyHash: string): string =>

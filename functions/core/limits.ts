@@ -136,6 +136,10 @@ export const CUSTOM_HEADER_CHARS_MAX = 1_024;
 export const URL_CHARS_MAX = 2_048;
 export const REJECT_ON_MAX = 20;
 export const SECRETS_LIVE_MAX = 3;
+/** After a rotation the older secret goes on signing for this long, unless another time is asked for. */
+export const SECRET_OVERLAP_HOURS_DEFAULT = 24;
+export const SECRET_OVERLAP_HOURS_MAX = 7 * 24;
+export const TOKENS_MAX = 100;
 export const RETRY_AFTER_HEADERS_MAX = 8;
 export const SIGNATURE_TOLERANCE_MS = 300 * SECOND;
 export const ACTOR_CHARS_MAX = 64;

@@ -28,12 +28,15 @@ export type Command =
   | 'resume'
   | 'test'
   | 'delete'
+  | 'rotate-secret'
   | 'redrive'
   | 'resolve'
   | 'cancel'
   | 'replay'
   | 'run'
-  | 'stop';
+  | 'stop'
+  | 'create-token'
+  | 'revoke-token';
 
 /**
  * What a person decided, written before it acts. Gate or row then names the request, and the same request again
@@ -53,6 +56,8 @@ export interface Decided {
   readonly event?: EventId;
   readonly destination?: DestinationId;
   readonly operation?: string;
+  /** The name of the token that it is about. */
+  readonly token?: string;
   readonly evidence?: string;
   readonly decidedAtMs: number;
   /** How it ended, once it has: `done`, or the code by which it was refused. */

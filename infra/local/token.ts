@@ -1,22 +1,41 @@
 /** The admin token of the local world: given, or made at start and kept beside the data so that it outlives a restart. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseRequestId } from '../../functions/core/ids.ts';
 import type { Token } from '../../functions/core/items.ts';
 import { RIGHTS, tokenHash } from '../../functions/http/auth.ts';
-import type { Dice, Ledger } from '../../functions/ports.ts';
+import { loadToken, revokeItem, swapRegister } from '../../functions/operator/commands/token-records.ts';
+import type { Dice, World } from '../../functions/ports.ts';
 
-/** Stored hashed, like any other token. Its name is the actor of what a person does on this laptop. */
-export const putAdminToken = async (ledger: Ledger, nowMs: number, text: string): Promise<void> => {
-  const token: Token = {
+const NAME = 'local-admin';
+
+/**
+ * Stored hashed, like any other token. Its name is the actor of what a person does on this laptop. Whoever starts the
+ * world says which token that is: the one of an earlier start ends with it, and one that was revoked does not come back.
+ */
+export const putAdminToken = async (world: Pick<World, 'ledger' | 'clock'>, text: string): Promise<void> => {
+  const hash = tokenHash(text);
+  const parsed = parseRequestId(`start-${hash}`);
+  if (parsed.kind === 'bad') throw new TypeError(`the request of a start ${parsed.reason}`);
+  const mine = { name: NAME, hash, request: parsed.id };
+  const created = await world.ledger.create<Token>({
     item: 'token',
     version: 1,
-    hash: tokenHash(text),
-    name: 'local-admin',
+    hash,
+    name: NAME,
     rights: [...RIGHTS],
-    createdAtMs: nowMs,
+    createdAtMs: world.clock.nowMs(),
     carried: {},
-  };
-  await ledger.create<Token>(token);
+  });
+  if (created.kind === 'refused' && (await loadToken(world, hash)) === undefined) {
+    throw new Error('the admin token was revoked: set another one in ONCEWARD_TOKEN, or remove the file admin-token');
+  }
+  let old: string | undefined;
+  await swapRegister(world, async (tokens) => {
+    old = tokens.find((one) => one.name === NAME)?.hash;
+    return old === hash ? undefined : [...tokens.filter((one) => one.name !== NAME), mine];
+  });
+  if (old !== undefined && old !== hash) await revokeItem(world, old);
 };
 
 export const keptSecret = async (

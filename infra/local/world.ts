@@ -68,7 +68,7 @@ const LAST_ATTEMPTS_MS = 1_500;
 
 export const openWorld = async (options: WorldOptions): Promise<LocalWorld> => {
   const store = await openStore(options.dataDir);
-  await putAdminToken(store.ledger, systemClock.nowMs(), options.token);
+  await putAdminToken({ ledger: store.ledger, clock: systemClock }, options.token);
   const transport = await openTransport(options);
   const sender = createSender({ policy: options.policy, clock: systemClock });
   const plain: Receiver = {

@@ -30,7 +30,13 @@ beforeAll(async () => {
   [dynamo, queue] = await Promise.all([openDynamoHttp(), openPublishStub()]);
   const client = dynamo.dynamo.client();
   await ensureTable(client, TABLE);
-  await putAdminToken(createDynamoLedger({ client, table: TABLE }), 1_767_225_600_000, TOKEN);
+  await putAdminToken(
+    {
+      ledger: createDynamoLedger({ client, table: TABLE }),
+      clock: { nowMs: () => 1_767_225_600_000, sleep: async () => {} },
+    },
+    TOKEN,
+  );
 });
 afterAll(() => Promise.all([dynamo.close(), queue.close()]));
 

@@ -31,6 +31,7 @@ import {
   sha256Of,
   slotItem,
   tokenItem,
+  tokenRegisterItem,
   writeIdOf,
 } from './rows.ts';
 
@@ -211,7 +212,21 @@ const others: readonly fc.Arbitrary<Item>[] = [
     },
     optional,
   ).map(gateItem),
-  record({ destination, version, secrets: fc.array(text), updatedAtMs: instantMs, carried }, optional).map(secretItem),
+  record(
+    {
+      destination,
+      version,
+      secrets: fc.array(text),
+      olderEndAtMs: fc.array(instantMs),
+      rotatedBy: request,
+      updatedAtMs: instantMs,
+      carried,
+    },
+    optional,
+  ).map(secretItem),
+  record({ version, tokens: fc.array(record({ name: text, hash: text, request })), carried }, optional).map(
+    tokenRegisterItem,
+  ),
   record(
     {
       hash: text,

@@ -28,6 +28,7 @@ import {
   slotItem,
   T0_MS,
   tokenItem,
+  tokenRegisterItem,
   writeIdOf,
 } from './rows.ts';
 
@@ -72,10 +73,12 @@ const destinations = (): readonly Item[] => [
   slotItem(),
   slotItem({ n: 10, holder: claimIdOf('claim-1') }),
   secretItem(),
+  secretItem({ olderEndAtMs: [T0_MS + 60_000], rotatedBy: requestIdOf('request-1') }),
 ];
 
 const upkeep = (): readonly Item[] => [
   tokenItem({ revokedAtMs: T0_MS + 9 }),
+  tokenRegisterItem(),
   poisonItem({ messageId: 'm-1' }),
   poisonMinuteItem(),
   heartbeatItem({ queue: { available: 1, delayed: 2, inFlight: 3, dead: 4, oldestAgeMs: 5_000 } }),
@@ -86,6 +89,7 @@ const decisions = (): readonly Item[] => [
     event: EVENT,
     destination: DESTINATION,
     operation: 'op-1',
+    token: 'ops',
     evidence: 'their log, line 7',
     result: 'done',
   }),

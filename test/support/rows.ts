@@ -27,6 +27,7 @@ import type {
   SecretItem,
   Slot,
   Token,
+  TokenRegister,
 } from '../../functions/core/items.ts';
 import { append, emptyJournal } from '../../functions/core/journal.ts';
 import {
@@ -332,6 +333,14 @@ export const tokenItem = (overrides: Partial<Token> = {}): Token => ({
   name: 'ops',
   rights: ['view', 'pause'],
   createdAtMs: T0_MS,
+  carried: {},
+  ...overrides,
+});
+
+export const tokenRegisterItem = (overrides: Partial<TokenRegister> = {}): TokenRegister => ({
+  item: 'token-register',
+  version: 1,
+  tokens: [{ name: 'ops', hash: sha256Of('a token'), request: requestIdOf('request-1') }],
   carried: {},
   ...overrides,
 });

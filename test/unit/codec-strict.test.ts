@@ -37,9 +37,10 @@ const OPTIONAL: { readonly [kind in Item['item']]?: readonly string[] } = {
   destination: ['rate', 'conc', 'delMs'],
   gate: ['prbMs', 'cloMs', 'sinMs', 'crwMs', 'req', 'wid'],
   slot: ['cid'],
+  secret: ['endMs', 'req'],
   token: ['revMs'],
   poison: ['mid'],
-  decision: ['ev', 'dst', 'op', 'evi', 'res'],
+  decision: ['ev', 'dst', 'op', 'tok', 'evi', 'res'],
   operation: ['dst', 'rsn', 'stWhy', 'staMs', 'endMs', 'short', 'turnMs', 'progMs', 'ded0', 'ded1'],
   'operation-message': [
     'mid',

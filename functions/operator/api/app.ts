@@ -14,6 +14,7 @@ import { addListRoutes } from './lists.ts';
 import type { On } from './on.ts';
 import { addRedriveRoutes } from './redrives.ts';
 import { addStatsRoutes } from './stats.ts';
+import { addTokenRoutes } from './tokens.ts';
 
 export type Operator = Pick<
   World,
@@ -35,6 +36,7 @@ export const createOperatorApp = (world: Operator, policy: TargetPolicy): Hono<S
   addListRoutes(on, world);
   addRedriveRoutes(on, world);
   addStatsRoutes(on, world);
+  addTokenRoutes(on, world);
   return app;
 };
 

@@ -16,7 +16,7 @@ export const newer: Problem = {
 export type Read<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'bad'; readonly problem: Problem };
 
 /** A path segment as it came, decoded exactly once: a framework's own decoding would turn `%2F` into a border. */
-const segmentOf = <Id>(
+export const textSegment = <Id>(
   context: Context,
   index: number,
   field: string,
@@ -30,17 +30,17 @@ const segmentOf = <Id>(
 };
 
 /** `/v1/events/{event}/...` */
-export const eventSegment = (context: Context): Read<EventId> => segmentOf(context, 3, 'event', parseEventId);
+export const eventSegment = (context: Context): Read<EventId> => textSegment(context, 3, 'event', parseEventId);
 
 /** `/v1/destinations/{destination}/...` */
 export const destinationSegment = (context: Context): Read<DestinationId> =>
-  segmentOf(context, 3, 'destination', parseDestinationId);
+  textSegment(context, 3, 'destination', parseDestinationId);
 
 /** `/v1/events/{event}/deliveries/{destination}/...` */
 export const deliverySegments = (context: Context): Read<{ event: EventId; destination: DestinationId }> => {
   const event = eventSegment(context);
   if (event.kind === 'bad') return event;
-  const destination = segmentOf(context, 5, 'destination', parseDestinationId);
+  const destination = textSegment(context, 5, 'destination', parseDestinationId);
   if (destination.kind === 'bad') return destination;
   return { kind: 'ok', value: { event: event.value, destination: destination.value } };
 };

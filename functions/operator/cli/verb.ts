@@ -63,13 +63,24 @@ export const carryOut = async (shell: Shell, options: Changing, change: Change):
   const says = await change.plan();
   const { method, path: at, query, body, rawBody, requestId } = change.call;
   if (options.dryRun === true) {
-    const request = { method, path: at, query, body: body ?? rawBody, idempotencyKey: requestId };
+    const request = { method, path: at, query, body: withoutSecret(body ?? rawBody), idempotencyKey: requestId };
     answer(shell, options, { dryRun: true, says, request }, () => lines(says, said`Nothing was changed (--dry-run).`));
     return;
   }
   await agreed(shell, options, says);
   const done = await shell.client().call(change.call);
   answer(shell, options, done.body, () => change.show(done.body));
+};
+
+/** What a person has typed as a secret is not said back. */
+export const withoutSecret = (body: unknown): unknown => {
+  if (typeof body !== 'object' || body === null) return body;
+  const kept = Object.entries(body).map(([name, value]) => {
+    if (name === 'signingSecret') return [name, value === undefined ? undefined : '(given)'];
+    const isHeaders = name === 'headers' && typeof value === 'object' && value !== null;
+    return [name, isHeaders ? Object.keys(value) : value];
+  });
+  return Object.fromEntries(kept);
 };
 
 const agreed = async (shell: Shell, options: Changing, says: Safe): Promise<void> => {

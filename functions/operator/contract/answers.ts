@@ -22,6 +22,7 @@ import { text } from './parts.ts';
 import { operationAnswer, operationPageAnswer, operationSummaryAnswer } from './redrives.ts';
 import type { RouteName } from './routes.ts';
 import { statsAnswer } from './stats.ts';
+import { secretRotatedAnswer, tokenCreatedAnswer, tokenListAnswer, tokenRevokedAnswer } from './tokens.ts';
 
 export interface Doc {
   readonly summary: string;
@@ -112,6 +113,23 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
     answers: { 202: destinationTestedAnswer },
     problems: [409],
   },
+  rotateSecret: {
+    summary: 'A new signing secret; the older ones sign beside it for the overlap',
+    description:
+      'The secret is in the answer where it was made here, and only the first time: the same request again answers without it. ' +
+      'A worker may sign in the old way for up to 30 seconds.',
+    answers: { 200: secretRotatedAnswer },
+    problems: [409],
+  },
+  listTokens: { summary: 'The live tokens, without their texts', answers: { 200: tokenListAnswer } },
+  createToken: {
+    summary: 'Make a token; its text is shown this once',
+    description:
+      'Stored hashed. The same request again answers 200 without the text: revoke it then, and make another.',
+    answers: { 200: tokenCreatedAnswer, 201: tokenCreatedAnswer },
+    problems: [404, 409],
+  },
+  revokeToken: { summary: 'End a token, with its next request', answers: { 200: tokenRevokedAnswer }, problems: [409] },
   planRedrive: {
     summary: 'Plan a redrive: read, join with the ledger, find, estimate',
     description:

@@ -2,11 +2,14 @@
 import * as z from 'zod/mini';
 import { parseDestinationId } from '../../core/ids.ts';
 import {
+  ACTOR_CHARS_MAX,
   DESTINATIONS_PER_EVENT_MAX,
   GRANT_MAX,
   ID_BYTES_MAX,
   LIST_PAGE_MAX,
   REASON_CHARS_MAX,
+  SECRET_OVERLAP_HOURS_DEFAULT,
+  SECRET_OVERLAP_HOURS_MAX,
 } from '../../core/limits.ts';
 import { QUARANTINE_REASONS } from '../../core/model.ts';
 import { PLAN_MESSAGES_MAX } from '../../steps/redrive-plan.ts';
@@ -112,6 +115,48 @@ export const replayBody = z.strictObject({
       z.meta({ uniqueItems: true }),
     ),
   ),
+});
+
+// ---- tokens and secrets -------------------------------------------------------------------------------------------
+
+/** It is an actor on every record of what is done with it, so it must not look like one of ours. */
+const TOKEN_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
+const OUR_ACTORS: ReadonlySet<string> = new Set(['system', 'destination', 'operator']);
+
+export const parseTokenName = (
+  value: unknown,
+): { readonly kind: 'ok'; readonly id: string } | { readonly kind: 'bad'; readonly reason: string } => {
+  if (typeof value === 'string' && TOKEN_NAME.test(value) && !OUR_ACTORS.has(value)) return { kind: 'ok', id: value };
+  const reason = `must be 1 to ${ACTOR_CHARS_MAX} letters, digits, dots, dashes, underscores or @, and not one of ${[...OUR_ACTORS].join(', ')}`;
+  return { kind: 'bad', reason };
+};
+
+export const tokenBody = z.strictObject({
+  name: z.string().check(
+    z.refine((text) => parseTokenName(text).kind === 'ok', {
+      error: ({ input }) => {
+        const parsed = parseTokenName(input);
+        return parsed.kind === 'bad' ? parsed.reason : 'is not valid';
+      },
+    }),
+    z.meta({ pattern: '^(?!(system|destination|operator)$)[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$' }),
+  ),
+  rights: z.array(z.enum(['view', 'send', 'pause', 'resend', 'decide', 'admin'])).check(
+    z.minLength(1),
+    z.maxLength(6),
+    z.refine((rights) => new Set(rights).size === rights.length, 'names a right twice'),
+    z.meta({ uniqueItems: true }),
+  ),
+  reason: sentence,
+});
+
+export const rotateBody = z.strictObject({
+  reason: sentence,
+  overlapHours: z._default(
+    z.number().check(z.minimum(0), z.maximum(SECRET_OVERLAP_HOURS_MAX)),
+    SECRET_OVERLAP_HOURS_DEFAULT,
+  ),
+  signingSecret: z.optional(z.string()),
 });
 
 // ---- redrives -----------------------------------------------------------------------------------------------------

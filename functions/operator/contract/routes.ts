@@ -10,6 +10,8 @@ import {
   redriveBody,
   replayBody,
   resolveBody,
+  rotateBody,
+  tokenBody,
 } from './inputs.ts';
 
 const EVENT = '/v1/events/:event';
@@ -36,11 +38,23 @@ export const ROUTES = {
   resumeDestination: { method: 'post', path: `${DESTINATION}/resume`, right: 'pause', decides: true, body: reasonBody },
   testDestination: { method: 'post', path: `${DESTINATION}/test`, right: 'pause', decides: true, body: reasonBody },
 
+  rotateSecret: {
+    method: 'post',
+    path: `${DESTINATION}/rotate-secret`,
+    right: 'admin',
+    decides: true,
+    body: rotateBody,
+  },
+
   planRedrive: { method: 'post', path: REDRIVES, right: 'resend', decides: true, body: planBody },
   listRedrives: { method: 'get', path: REDRIVES, right: 'view', query: pageQuery },
   showRedrive: { method: 'get', path: OPERATION, right: 'view', query: messagesQuery },
   runRedrive: { method: 'post', path: `${OPERATION}/run`, right: 'resend', decides: true, body: reasonBody },
   stopRedrive: { method: 'post', path: `${OPERATION}/stop`, right: 'resend', decides: true, body: reasonBody },
+
+  listTokens: { method: 'get', path: '/v1/tokens', right: 'admin' },
+  createToken: { method: 'post', path: '/v1/tokens', right: 'admin', decides: true, body: tokenBody },
+  revokeToken: { method: 'delete', path: '/v1/tokens/:name', right: 'admin', decides: true, body: reasonBody },
 
   showStats: { method: 'get', path: '/v1/stats', right: 'view' },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -25,7 +25,7 @@ import { INDEX_ATTRIBUTES, indexEntries } from './index-entries.ts';
 import { type ItemKey, keyOf, refOf, refOfKeys } from './item-keys.ts';
 import { operationCodec, operationMessageCodec } from './operation.ts';
 import { carriedOf, type Fields, plainOf, type Stored, storedCarried, storedOf } from './stored.ts';
-import { poisonCodec, poisonMinuteCodec, tokenCodec } from './upkeep.ts';
+import { poisonCodec, poisonMinuteCodec, tokenCodec, tokenRegisterCodec } from './upkeep.ts';
 
 const CODECS: { readonly [K in ItemKind]: Codec<K> } = {
   event: eventCodec,
@@ -36,6 +36,7 @@ const CODECS: { readonly [K in ItemKind]: Codec<K> } = {
   slot: slotCodec,
   secret: secretCodec,
   token: tokenCodec,
+  'token-register': tokenRegisterCodec,
   poison: poisonCodec,
   'poison-minute': poisonMinuteCodec,
   heartbeat: heartbeatCodec,

@@ -6,7 +6,21 @@ import type { Fields } from './stored.ts';
 
 const decisionSchema = z.strictObject({
   v: count,
-  cmd: z.enum(['pause', 'resume', 'test', 'delete', 'redrive', 'resolve', 'cancel', 'replay', 'run', 'stop']),
+  cmd: z.enum([
+    'pause',
+    'resume',
+    'test',
+    'delete',
+    'rotate-secret',
+    'redrive',
+    'resolve',
+    'cancel',
+    'replay',
+    'run',
+    'stop',
+    'create-token',
+    'revoke-token',
+  ]),
   fp: hash,
   act: z.string(),
   why: z.string(),
@@ -14,6 +28,7 @@ const decisionSchema = z.strictObject({
   ev: z.optional(eventId),
   dst: z.optional(destinationId),
   op: z.optional(z.string()),
+  tok: z.optional(z.string()),
   evi: z.optional(z.string()),
   bornMs: instantMs,
   res: z.optional(z.string()),
@@ -36,6 +51,7 @@ export const decisionCodec: Codec<'decision'> = {
       ...given('event', raw.ev),
       ...given('destination', raw.dst),
       ...given('operation', raw.op),
+      ...given('token', raw.tok),
       ...given('evidence', raw.evi),
       decidedAtMs: raw.bornMs,
       ...given('result', raw.res),
@@ -46,7 +62,7 @@ export const decisionCodec: Codec<'decision'> = {
 
 const decisionFields = ({ item: _item, request: _request, carried: _carried, ...fields }: Decided): Fields => {
   const { version, command, fingerprint, actor, reason, before, event, destination, ...others } = fields;
-  const { operation, evidence, decidedAtMs, result, ...rest } = others;
+  const { operation, token, evidence, decidedAtMs, result, ...rest } = others;
   rest satisfies Record<string, never>;
   return {
     v: version,
@@ -58,6 +74,7 @@ const decisionFields = ({ item: _item, request: _request, carried: _carried, ...
     ev: event,
     dst: destination,
     op: operation,
+    tok: token,
     evi: evidence,
     bornMs: decidedAtMs,
     res: result,

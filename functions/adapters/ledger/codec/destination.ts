@@ -1,7 +1,7 @@
 /** What is kept of a destination that people set: its settings and its secrets. */
 import * as z from 'zod/mini';
 import type { Destination } from '../../../core/items.ts';
-import { type Codec, checked, count, given, instantMs } from './attributes.ts';
+import { type Codec, checked, count, given, instantMs, requestId } from './attributes.ts';
 import type { Fields } from './stored.ts';
 
 const destinationSchema = z.strictObject({
@@ -74,14 +74,26 @@ const destinationFields = ({ item: _item, destination: _ref, carried: _carried, 
   };
 };
 
-const secretSchema = z.strictObject({ v: count, sec: z.array(z.string()), updMs: instantMs });
+const secretSchema = z.strictObject({
+  v: count,
+  sec: z.array(z.string()),
+  endMs: z.optional(z.array(instantMs)),
+  req: z.optional(requestId),
+  updMs: instantMs,
+});
 
 export const secretCodec: Codec<'secret'> = {
   names: new Set(Object.keys(secretSchema.shape)),
   encode: ({ item: _item, destination: _destination, carried: _carried, ...fields }) => {
-    const { version, secrets, updatedAtMs, ...rest } = fields;
+    const { version, secrets, olderEndAtMs, rotatedBy, updatedAtMs, ...rest } = fields;
     rest satisfies Record<string, never>;
-    return checked(secretSchema, { v: version, sec: secrets, updMs: updatedAtMs });
+    return checked(secretSchema, {
+      v: version,
+      sec: secrets,
+      endMs: olderEndAtMs,
+      req: rotatedBy,
+      updMs: updatedAtMs,
+    });
   },
   decode: (ref, fields, carried) => {
     const raw = secretSchema.parse(fields);
@@ -90,6 +102,8 @@ export const secretCodec: Codec<'secret'> = {
       destination: ref.destination,
       version: raw.v,
       secrets: raw.sec,
+      ...given('olderEndAtMs', raw.endMs),
+      ...given('rotatedBy', raw.req),
       updatedAtMs: raw.updMs,
       carried,
     };

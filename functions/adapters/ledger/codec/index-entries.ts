@@ -62,6 +62,7 @@ export const indexEntries = (item: Item): Fields => {
     case 'secret':
     case 'operation-message':
     case 'token':
+    case 'token-register':
     case 'poison-minute':
     case 'heartbeat':
       return {};

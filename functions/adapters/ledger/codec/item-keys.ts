@@ -24,6 +24,8 @@ import {
   SECRET_SORT,
   secretPartition,
   slotSort,
+  TOKEN_REGISTER_PARTITION,
+  TOKEN_REGISTER_SORT,
   TOKEN_SORT,
   tokenPartition,
 } from '../../../core/keys.ts';
@@ -58,6 +60,8 @@ export const keyOf = (ref: Ref): ItemKey => {
       return { pk: operationPartition(ref.operation), sk: messageSort(ref.position) };
     case 'token':
       return { pk: tokenPartition(ref.hash), sk: TOKEN_SORT };
+    case 'token-register':
+      return { pk: TOKEN_REGISTER_PARTITION, sk: TOKEN_REGISTER_SORT };
     case 'poison':
       return { pk: poisonPartition(ref.id), sk: POISON_SORT };
     case 'poison-minute':
@@ -90,6 +94,8 @@ export const refOf = (item: Item): Ref => {
       return { item: item.item, operation: item.operation, position: item.position };
     case 'token':
       return { item: item.item, hash: item.hash };
+    case 'token-register':
+      return { item: item.item };
     case 'poison':
       return { item: item.item, id: item.id };
     case 'poison-minute':
@@ -121,7 +127,7 @@ const readKeys = ({ pk, sk }: ItemKey): Ref | undefined => {
     case 'operation':
       return ofOperation(name, sk);
     case 'token':
-      return { item: kind, hash: name };
+      return sk === TOKEN_REGISTER_SORT ? { item: 'token-register' } : { item: kind, hash: name };
     case 'poison':
       return { item: kind, id: name };
     case 'poison-minute':

@@ -1,7 +1,7 @@
 /** What the running of the system leaves in its ledger: tokens, senseless messages and their counts. */
 import * as z from 'zod/mini';
 import { TTL_ATTRIBUTE } from '../schema.ts';
-import { bytes, type Codec, checked, count, given, instantMs } from './attributes.ts';
+import { bytes, type Codec, checked, count, given, instantMs, requestId } from './attributes.ts';
 
 const tokenSchema = z.strictObject({
   v: count,
@@ -30,6 +30,35 @@ export const tokenCodec: Codec<'token'> = {
       ...given('revokedAtMs', raw.revMs),
       carried,
     };
+  },
+};
+
+/** One token a text: the three are JSON in it, since no attribute here is a list of records. */
+const registered = z.pipe(
+  z.string(),
+  z.pipe(
+    z.transform((text: string): unknown => JSON.parse(text)),
+    z.tuple([z.string(), z.string(), requestId]),
+  ),
+);
+
+const registerSchema = z.strictObject({
+  v: count,
+  toks: z.array(registered),
+});
+
+export const tokenRegisterCodec: Codec<'token-register'> = {
+  names: new Set(Object.keys(registerSchema.shape)),
+  encode: ({ item: _item, carried: _carried, ...fields }) => {
+    const { version, tokens, ...rest } = fields;
+    rest satisfies Record<string, never>;
+    const toks = tokens.map(({ name, hash, request }) => JSON.stringify([name, hash, request]));
+    return checked(registerSchema, { v: version, toks });
+  },
+  decode: (_ref, fields, carried) => {
+    const raw = registerSchema.parse(fields);
+    const tokens = raw.toks.map(([name, hash, request]) => ({ name, hash, request }));
+    return { item: 'token-register', version: raw.v, tokens, carried };
   },
 };
 

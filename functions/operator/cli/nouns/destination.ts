@@ -1,4 +1,4 @@
-/** `onceward destination set | list | show | pause | resume | test | delete` */
+/** `onceward destination set | list | show | pause | resume | test | rotate-secret | delete` */
 import type { Command } from 'commander';
 import type * as z from 'zod/mini';
 import {
@@ -9,10 +9,12 @@ import {
   destinationPageAnswer,
   destinationTestedAnswer,
 } from '../../contract/destinations.ts';
+import { secretRotatedAnswer } from '../../contract/tokens.ts';
 import { path } from '../client.ts';
 import { answer, heading, pairs, shortTime, span, table } from '../print.ts';
 import type { Shell } from '../shell.ts';
 import {
+  anyNumber,
   type Changing,
   type Common,
   carryOut,
@@ -23,9 +25,15 @@ import {
   get,
   looking,
   readAs,
+  withoutSecret,
 } from '../verb.ts';
 import { lines, type Safe, said } from '../visible.ts';
 import { addSettings, type SettingOptions, settingsOf } from './destination-settings.ts';
+
+interface RotateOptions extends Deciding {
+  readonly overlapHours?: number;
+  readonly signingSecret?: string;
+}
 
 type Destination = z.output<typeof destinationAnswer>;
 
@@ -47,6 +55,10 @@ export const addDestination = (program: Command, shell: Shell): void => {
   deciding(noun, 'test <destination>', 'send one harmless event there, through the normal way').action(
     (id: string, options: Deciding) => test(shell, id, options),
   );
+  deciding(noun, 'rotate-secret <destination>', 'a new signing secret; the older ones sign beside it for a while')
+    .option('--overlap-hours <hours>', 'so long (default: 24); 0 ends them at once', anyNumber)
+    .option('--signing-secret <whsec>', 'your own secret (default: one is made and shown once)')
+    .action((id: string, options: RotateOptions) => rotate(shell, id, options));
   deciding(
     noun,
     'delete <destination>',
@@ -120,7 +132,7 @@ const set = async (shell: Shell, id: string, options: Changing & SettingOptions)
   const body = settingsOf(options);
   await carryOut(shell, options, {
     plan: async () =>
-      said`Destination ${id} gets these settings, in place of any it has: ${JSON.stringify(shown(body))}`,
+      said`Destination ${id} gets these settings, in place of any it has: ${JSON.stringify(withoutSecret(body))}`,
     call: { method: 'PUT', path: path`/v1/destinations/${id}`, body, repeatable: true },
     show: (given) => {
       const made = readAs(destinationCreatedAnswer, given);
@@ -131,16 +143,6 @@ const set = async (shell: Shell, id: string, options: Changing & SettingOptions)
       return lines(destinationText(shell, made), secret);
     },
   });
-};
-
-/** A secret that was given is not said back. */
-const shown = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
-  const { signingSecret, headers, ...rest } = body;
-  return {
-    ...rest,
-    ...(headers === undefined ? {} : { headers: Object.keys(headers ?? {}) }),
-    ...(signingSecret === undefined ? {} : { signingSecret: '(given)' }),
-  };
 };
 
 const now = async (shell: Shell, id: string): Promise<Safe> => {
@@ -172,6 +174,27 @@ const test = (shell: Shell, id: string, options: Deciding): Promise<void> =>
       );
     },
   });
+
+const rotate = (shell: Shell, id: string, options: RotateOptions): Promise<void> => {
+  const { overlapHours, signingSecret } = options;
+  return carryOut(shell, options, {
+    plan: async () =>
+      overlapHours === 0
+        ? said`Requests to ${id} are signed with a new secret alone: its receiver refuses them until it has it.`
+        : said`Requests to ${id} are signed with a new secret and with the older ones, for ${overlapHours ?? 24} h.`,
+    call: decisionCall(shell, options, {
+      method: 'POST',
+      path: path`/v1/destinations/${id}/rotate-secret`,
+      body: { overlapHours, signingSecret },
+    }),
+    show: (body) => {
+      const { signingSecret: made, live } = readAs(secretRotatedAnswer, body);
+      const older = live.flatMap(({ endsAt }) => (endsAt === undefined ? [] : [said`An older one ends at ${endsAt}.`]));
+      const first = made === undefined ? said`It signs from now on.` : said`Signing secret, shown this once: ${made}`;
+      return lines(first, ...older);
+    },
+  });
+};
 
 const remove = (shell: Shell, id: string, options: Deciding): Promise<void> =>
   carryOut(shell, options, {
