@@ -40,6 +40,7 @@ const OPTIONAL: { readonly [kind in Item['item']]?: readonly string[] } = {
   secret: ['endMs', 'req'],
   token: ['revMs'],
   poison: ['mid'],
+  heartbeat: ['qOldMs'],
   decision: ['ev', 'dst', 'op', 'tok', 'evi', 'res'],
   operation: ['dst', 'rsn', 'stWhy', 'staMs', 'endMs', 'short', 'turnMs', 'progMs', 'ded0', 'ded1'],
   'operation-message': [
