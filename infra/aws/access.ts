@@ -43,7 +43,6 @@ export const TABLE_ACCESS: Readonly<Record<Role, TableAccess>> = {
   operator: {
     get: ['event', 'destination', 'secret', 'decision', 'operation', 'heartbeat', 'token', 'poison'],
     put: ['event', 'destination', 'secret', 'decision', 'operation', 'token'],
-    update: ['destination'],
     query: ['event', 'destination', 'operation'],
     indexes: ['due', 'attention', 'recent'],
   },

@@ -78,8 +78,8 @@ export const queueNumbers = (watched: Watched, period: Duration) => {
     inFlight: queue.queue.metricApproximateNumberOfMessagesNotVisible({ ...options, label: 'in flight' }),
     dead: queue.deadLetters.metricApproximateNumberOfMessagesVisible({ ...options, label: 'dead' }),
     ageMs: new MathExpression({
-      expression: 'age * 1000',
-      usingMetrics: { age: queue.queue.metricApproximateAgeOfOldestMessage(options) },
+      expression: 'seconds * 1000',
+      usingMetrics: { seconds: queue.queue.metricApproximateAgeOfOldestMessage(options) },
       period,
       label: 'age of the oldest message',
     }),

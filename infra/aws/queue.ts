@@ -23,7 +23,7 @@ export class WorkQueue extends Construct {
       retentionPeriod: Duration.millis(SQS_DEAD_KEPT_MS),
       visibilityTimeout: Duration.millis(SQS_VISIBILITY_MS),
     });
-    this.queue = new Queue(this, 'Queue', {
+    this.queue = new Queue(this, 'Main', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: Duration.millis(SQS_KEPT_MS),
