@@ -1,12 +1,23 @@
 /** The alarms themselves: what is looked at, from when on it is a breach, and what it means. */
 import { type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { MetricName } from '../../functions/core/metrics.ts';
-import { FIVE_MINUTES, ledgerThrottles, MINUTE, ofFunction, own, queueNumbers, sumOf } from './measures.ts';
+import {
+  FIVE_MINUTES,
+  ledgerThrottles,
+  MINUTE,
+  ofFunction,
+  own,
+  type QueueNumbers,
+  queueNumbers,
+  sumOf,
+} from './measures.ts';
 import type { Watched } from './watched.ts';
 
 export interface AlarmSpec {
   /** Its name in the stack; in the runbook it stands under the same words in small letters, with hyphens. */
   readonly id: string;
+  /** Of the runbook, where it is not named as the alarm is. */
+  readonly section?: string;
   /** One sentence for whoever is woken by it. */
   readonly says: string;
   readonly metric: IMetric;
@@ -23,7 +34,7 @@ const LATE_MS = 300_000;
 
 export const alarmsOf = (watched: Watched): readonly AlarmSpec[] => [
   ...ofSweeps(watched),
-  ...ofQueue(watched),
+  ...ofQueues(watched),
   ...ofDeliveries(watched),
   ...ofDestinations(watched),
   ...ofPlatform(watched),
@@ -61,36 +72,43 @@ const ofSweeps = (watched: Watched): readonly AlarmSpec[] => [
   },
 ];
 
-const ofQueue = (watched: Watched): readonly AlarmSpec[] => {
-  const numbers = queueNumbers(watched, FIVE_MINUTES);
-  const { ageMs, waiting, inFlight } = queueNumbers(watched, MINUTE);
+const ofQueues = (watched: Watched): readonly AlarmSpec[] => {
+  const soon = queueNumbers(watched, MINUTE);
+  const later = queueNumbers(watched, FIVE_MINUTES);
   return [
-    {
-      id: 'NobodyConsuming',
-      says: 'Messages wait, the oldest for over five minutes, and none of them is being worked on.',
-      metric: new MathExpression({
-        // Delayed messages alone are no sign of anything: something must be waiting.
-        expression: `IF((age >= ${LATE_MS}) AND (waiting >= 1) AND (inflight < 1), 1, 0)`,
-        usingMetrics: { age: ageMs, waiting, inflight: inFlight },
-        period: MINUTE,
-        label: 'messages that nobody takes',
-      }),
-      breach: 'above',
-      threshold: 1,
-      periods: 5,
-      missing: 'fine',
-    },
-    {
-      id: 'DeadLetters',
-      says: 'The queue has given up on messages, and for a quarter of an hour nobody has taken care of them.',
-      metric: numbers.dead,
-      breach: 'above',
-      threshold: 1,
-      periods: 3,
-      missing: 'fine',
-    },
+    ...(soon.sqs && later.sqs ? ofQueue('', soon.sqs, later.sqs) : []),
+    ...(soon.infrai && later.infrai ? ofQueue('OnInfrai', soon.infrai, later.infrai) : []),
   ];
 };
+
+const ofQueue = (where: string, soon: QueueNumbers, later: QueueNumbers): readonly AlarmSpec[] => [
+  {
+    id: `NobodyConsuming${where}`,
+    section: 'nobody-consuming',
+    says: 'Messages wait, the oldest for over five minutes, and none of them is being worked on.',
+    metric: new MathExpression({
+      // Delayed messages alone are no sign of anything: something must be waiting.
+      expression: `IF((age >= ${LATE_MS}) AND (waiting >= 1) AND (inflight < 1), 1, 0)`,
+      usingMetrics: { age: soon.ageMs, waiting: soon.waiting, inflight: soon.inFlight },
+      period: MINUTE,
+      label: 'messages that nobody takes',
+    }),
+    breach: 'above',
+    threshold: 1,
+    periods: 5,
+    missing: 'fine',
+  },
+  {
+    id: `DeadLetters${where}`,
+    section: 'dead-letters',
+    says: 'The queue has given up on messages, and for a quarter of an hour nobody has taken care of them.',
+    metric: later.dead,
+    breach: 'above',
+    threshold: 1,
+    periods: 3,
+    missing: 'fine',
+  },
+];
 
 /** One in five minutes is enough: each of these waits for a person. */
 const happened = (

@@ -47,7 +47,7 @@ export class Alarms extends Construct {
 
   private alarm(spec: AlarmSpec): Alarm {
     return new Alarm(this, spec.id, {
-      alarmDescription: `${spec.says} Runbook: infra/RUNBOOK.md#${runbookSection(spec.id)}`,
+      alarmDescription: `${spec.says} Runbook: infra/RUNBOOK.md#${spec.section ?? runbookSection(spec.id)}`,
       metric: spec.metric,
       threshold: spec.threshold,
       comparisonOperator: COMPARISON[spec.breach],

@@ -57,7 +57,7 @@ const counts = (watched: Watched, title: string, names: readonly MetricName[], s
   );
 
 const aboutFlow = (watched: Watched): readonly Row[] => {
-  const queue = queueNumbers(watched, MINUTE);
+  const queues = Object.entries(queueNumbers(watched, MINUTE));
   return [
     [
       'Is anything late, and does somebody look after what gets lost?',
@@ -67,10 +67,12 @@ const aboutFlow = (watched: Watched): readonly Row[] => {
     [
       'Does what comes in go out?',
       counts(watched, 'Accepted and delivered', ['accepted', 'attempt-delivered']),
-      graph(
-        'Queue, and age of its oldest message (ms, right)',
-        [queue.waiting, queue.inFlight, queue.dead],
-        [queue.ageMs],
+      ...queues.map(([name, queue]) =>
+        graph(
+          `Queue on ${name}; age of its oldest message at the right (ms)`,
+          [queue.waiting, queue.inFlight, queue.dead],
+          [queue.ageMs],
+        ),
       ),
     ],
     [

@@ -4,6 +4,7 @@ import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-clo
 import { INDEXES } from '../../functions/adapters/ledger/schema.ts';
 import { METRIC_DIMENSION, METRIC_NAMESPACE, METRICS, type MetricName } from '../../functions/core/metrics.ts';
 import type { OncewardFunction } from './function.ts';
+import type { WorkQueue } from './queue.ts';
 import type { Watched } from './watched.ts';
 
 export const MINUTE = Duration.minutes(1);
@@ -61,25 +62,38 @@ export const ledgerThrottles = ({ table }: Watched, period: Duration): MathExpre
   return sumOf(metrics, period, 'throttled requests to the table');
 };
 
-/** What the queue says of itself: SQS has metrics; of another transport the reconciler asks it once a minute. */
-export const queueNumbers = (watched: Watched, period: Duration) => {
-  const { queue } = watched;
-  if (queue === undefined) {
-    return {
-      waiting: own(watched, 'queue-available', period, Stats.MAXIMUM),
-      inFlight: own(watched, 'queue-in-flight', period, Stats.MAXIMUM),
-      dead: own(watched, 'queue-dead', period, Stats.MAXIMUM),
-      ageMs: own(watched, 'queue-oldest-age-ms', period, Stats.MAXIMUM),
-    };
-  }
+export interface QueueNumbers {
+  readonly waiting: IMetric;
+  readonly inFlight: IMetric;
+  readonly dead: IMetric;
+  readonly ageMs: IMetric;
+}
+
+/** What a queue says of itself: SQS has metrics; another transport is asked by the reconciler once a minute. */
+export const queueNumbers = (
+  watched: Watched,
+  period: Duration,
+): Readonly<Partial<Record<'sqs' | 'infrai', QueueNumbers>>> => ({
+  ...(watched.queue === undefined ? {} : { sqs: ofSqs(watched.queue, period) }),
+  ...(watched.secrets === undefined ? {} : { infrai: ofInfrai(watched, period) }),
+});
+
+const ofInfrai = (watched: Watched, period: Duration): QueueNumbers => ({
+  waiting: own(watched, 'queue-available', period, Stats.MAXIMUM),
+  inFlight: own(watched, 'queue-in-flight', period, Stats.MAXIMUM),
+  dead: own(watched, 'queue-dead', period, Stats.MAXIMUM),
+  ageMs: own(watched, 'queue-oldest-age-ms', period, Stats.MAXIMUM),
+});
+
+const ofSqs = ({ queue, deadLetters }: WorkQueue, period: Duration): QueueNumbers => {
   const options = { period, statistic: Stats.MAXIMUM };
   return {
-    waiting: queue.queue.metricApproximateNumberOfMessagesVisible({ ...options, label: 'waiting' }),
-    inFlight: queue.queue.metricApproximateNumberOfMessagesNotVisible({ ...options, label: 'in flight' }),
-    dead: queue.deadLetters.metricApproximateNumberOfMessagesVisible({ ...options, label: 'dead' }),
+    waiting: queue.metricApproximateNumberOfMessagesVisible({ ...options, label: 'waiting' }),
+    inFlight: queue.metricApproximateNumberOfMessagesNotVisible({ ...options, label: 'in flight' }),
+    dead: deadLetters.metricApproximateNumberOfMessagesVisible({ ...options, label: 'dead' }),
     ageMs: new MathExpression({
       expression: 'seconds * 1000',
-      usingMetrics: { seconds: queue.queue.metricApproximateAgeOfOldestMessage(options) },
+      usingMetrics: { seconds: queue.metricApproximateAgeOfOldestMessage(options) },
       period,
       label: 'age of the oldest message',
     }),

@@ -104,9 +104,9 @@ export class Onceward extends Construct implements Watched {
     const options = { ownHosts, reserved: this.settings.receiverConcurrency };
     const receiver = this.function('PushReceiver', 'receiver', ENTRIES.pushReceiver, 'a push becomes one effect', {
       ...options,
-      environment: { ONCEWARD_PUSH_SECRET_ARN: this.secrets?.push.secretArn ?? '' },
+      environment: this.secrets === undefined ? {} : { ONCEWARD_PUSH_SECRET_ARN: this.secrets.push.secretArn },
     });
-    receiver.allow(this.sealing.statement('open'), ...this.onDead('redrive'));
+    receiver.allow(this.sealing.statement('open'), ...this.onQueue('look'), ...this.onDead('redrive'));
     if (this.secrets !== undefined) receiver.allow(...this.secrets.statements(this.secrets.push));
     return receiver;
   }
@@ -146,38 +146,50 @@ export class Onceward extends Construct implements Watched {
       environment: {
         ONCEWARD_DEPLOYMENT: Aws.STACK_NAME,
         ONCEWARD_TABLE: this.table.table.tableName,
-        ...this.transportEnvironment(),
+        ...this.transportEnvironment(role),
         ...(ownHosts.length === 0 ? {} : { ONCEWARD_OWN_HOSTS: ownHosts.join(',') }),
         ...(role === 'intake' || role === 'reconciler' ? {} : { ONCEWARD_SEALING_KEY: this.sealing.key.keyArn }),
         ...environment,
       },
       ...(reserved === undefined ? {} : { reserved }),
     });
-    made.allow(...tableStatements(this.table.table, TABLE_ACCESS[role]), ...this.publishing());
+    made.allow(...tableStatements(this.table.table, TABLE_ACCESS[role]), ...this.publishing(role));
     return made;
   }
 
-  /** Where SQS is on, it is what we publish to; Infrai's pushes are then received, and nothing more. */
-  private transportEnvironment(): Record<string, string> {
+  /**
+   * Where SQS is on, it is what everybody publishes to. Of `both`, intake therefore knows SQS alone; the others also read
+   * the statistics and the dead letters of Infrai.
+   */
+  private transportOf(role: Role): Settings['transport'] {
+    return role === 'intake' && this.queue !== undefined ? 'sqs' : this.settings.transport;
+  }
+
+  private transportEnvironment(role: Role): Record<string, string> {
+    const transport = this.transportOf(role);
     const { infrai } = this.settings;
-    if (this.queue !== undefined) {
-      return {
-        ONCEWARD_TRANSPORT: 'sqs',
-        ONCEWARD_SQS_QUEUE_URL: this.queue.queue.queueUrl,
-        ONCEWARD_SQS_DEAD_LETTER_URL: this.queue.deadLetters.queueUrl,
-      };
-    }
     return {
-      ONCEWARD_TRANSPORT: 'infrai',
-      ONCEWARD_QUEUE: infrai?.queue ?? '',
-      ONCEWARD_INFRAI_KEY_ARN: this.secrets?.queueKey.secretArn ?? '',
-      ...(infrai?.url === undefined ? {} : { ONCEWARD_INFRAI_URL: infrai.url }),
+      ONCEWARD_TRANSPORT: transport,
+      ...(this.queue === undefined
+        ? {}
+        : {
+            ONCEWARD_SQS_QUEUE_URL: this.queue.queue.queueUrl,
+            ONCEWARD_SQS_DEAD_LETTER_URL: this.queue.deadLetters.queueUrl,
+          }),
+      ...(transport === 'sqs' || infrai === undefined || this.secrets === undefined
+        ? {}
+        : {
+            ONCEWARD_QUEUE: infrai.queue,
+            ONCEWARD_INFRAI_KEY_ARN: this.secrets.queueKey.secretArn,
+            ...(infrai.url === undefined ? {} : { ONCEWARD_INFRAI_URL: infrai.url }),
+          }),
     };
   }
 
-  private publishing(): PolicyStatement[] {
-    if (this.queue !== undefined) return this.onQueue('send');
-    return this.secrets === undefined ? [] : this.secrets.statements(this.secrets.queueKey);
+  private publishing(role: Role): PolicyStatement[] {
+    const { secrets } = this;
+    const key = secrets === undefined || this.transportOf(role) === 'sqs' ? [] : secrets.statements(secrets.queueKey);
+    return [...this.onQueue('send'), ...key];
   }
 
   private onQueue(...verbs: readonly QueueVerb[]): PolicyStatement[] {

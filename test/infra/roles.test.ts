@@ -86,9 +86,19 @@ describe('roles', () => {
     expect(grantsByRole(resourcesOf('infrai'))).toEqual(unique(BY_INFRAI));
   });
 
-  it('of a stack over both are those over SQS, and a receiver of pushes that publishes to SQS', () => {
-    const PushReceiver = [...logs('PushReceiver'), ...RECEIVER, SEND, ...readsDead, ...secret('PushSecret')];
-    expect(grantsByRole(resourcesOf('both'))).toEqual(unique({ ...BY_SQS, PushReceiver }));
+  it('of a stack over both are those over SQS, and all but intake may read the queue of Infrai', () => {
+    const key = secret('QueueKey');
+    const look = 'sqs:GetQueueAttributes QueueMain';
+    const { Intake, Receiver, Reconciler, Operator, Tick } = BY_SQS;
+    const expected = {
+      Intake,
+      Receiver: [...Receiver, ...key],
+      PushReceiver: [...logs('PushReceiver'), ...RECEIVER, SEND, look, ...readsDead, ...key, ...secret('PushSecret')],
+      Reconciler: [...Reconciler, ...key],
+      Operator: [...Operator, ...key],
+      Tick,
+    };
+    expect(grantsByRole(resourcesOf('both'))).toEqual(unique(expected));
   });
 
   it('differ in a twin with one action more, and in one with one partition less', () => {

@@ -29,12 +29,12 @@ interface Rule {
   readonly twins: readonly (readonly [finding: RegExp, spoil: (resources: Resources) => void, variant?: Variant])[];
 }
 
-const set = (type: string, text: string, path: string, value: unknown) => (resources: Resources) => {
+const set = (type: string, text: string | RegExp, path: string, value: unknown) => (resources: Resources) => {
   const [, { Properties }] = one(resources, type, text);
   const names = path.split('.');
   const last = names.pop() ?? '';
   const holder = names.length === 0 ? Properties : at(Properties, names.join('.'));
-  if (!isRecord(holder) && !Array.isArray(holder)) throw new Error(`there is no ${path} in ${text}`);
+  if (!isRecord(holder) && !Array.isArray(holder)) throw new Error(`there is no ${path} in ${String(text)}`);
   Reflect.set(holder, last, value);
 };
 
@@ -246,7 +246,12 @@ const RULES: readonly Rule[] = [
       [/nobody sends Onceward tick$/, set(ALARM, 'TickMissing', 'Metrics.0.MetricStat.Metric.Dimensions', [])],
       [
         /nobody sends AWS\/SQS ApproximateNumberOfMessages$/,
-        set(ALARM, 'DeadLetters', 'Metrics.0.MetricStat.Metric.MetricName', 'ApproximateNumberOfMessages'),
+        set(
+          ALARM,
+          /AlarmsDeadLetters[0-9A-F]/,
+          'Metrics.0.MetricStat.Metric.MetricName',
+          'ApproximateNumberOfMessages',
+        ),
       ],
       [/looks at nothing/, set(ALARM, 'FunctionErrors', 'Metrics', [{ Id: 'e', Expression: '1' }])],
     ],
@@ -301,9 +306,15 @@ describe('alarms', () => {
   const idsOf = (variant: Variant) =>
     alarms.alarmsIn(resourcesOf(variant)).map(([id]) => id.replace(/^OncewardAlarms|[0-9A-F]{8}$/g, ''));
 
-  it('watch a wallet and signatures only where a transport has them', () => {
+  it('watch a wallet, signatures and the queue of a push transport only where there is one', () => {
     const only = idsOf('infrai').filter((id) => !idsOf('sqs').includes(id));
-    expect(only.toSorted()).toEqual(['PushUnauthentic', 'SecretNotRenewed', 'WalletEmpty']);
+    expect(only.toSorted()).toEqual([
+      'DeadLettersOnInfrai',
+      'NobodyConsumingOnInfrai',
+      'PushUnauthentic',
+      'SecretNotRenewed',
+      'WalletEmpty',
+    ]);
   });
 
   it('have a section each in the runbook, and the runbook has none of an alarm that is not there', () => {
@@ -311,7 +322,7 @@ describe('alarms', () => {
     const sections = [...between.matchAll(/^### (.+)$/gm)].map(([, title = '']) =>
       title.toLowerCase().replaceAll(' ', ''),
     );
-    const wanted = new Set(VARIANTS.flatMap(idsOf).map((id) => id.toLowerCase()));
+    const wanted = new Set(VARIANTS.flatMap(idsOf).map((id) => id.replace(/OnInfrai$/, '').toLowerCase()));
     expect(sections.toSorted()).toEqual([...wanted].toSorted());
   });
 });
