@@ -48,6 +48,20 @@ const read = <T extends z.ZodMiniType>(schema: T, env: Environment): z.output<T>
   throw new ConfigError(setting, missing ? 'is missing' : (issue?.message ?? 'is not valid'));
 };
 
+// ---- settings kept elsewhere --------------------------------------------------------------------------------------
+
+/** Each of these may be kept in Secrets Manager: `NAME_ARN` then says where, and takes the place of `NAME`. */
+const STORED = ['ONCEWARD_INFRAI_KEY', 'ONCEWARD_PUSH_SECRET', 'ONCEWARD_CRON_SECRET'] as const;
+
+const arn = z.string().check(z.regex(/^arn:[^\s]{1,512}$/, 'must be an ARN'));
+
+export const readStoredSettings = (env: Environment): readonly { readonly setting: string; readonly arn: string }[] =>
+  STORED.flatMap((setting) => {
+    const name = `${setting}_ARN`;
+    const found = read(z.object({ [name]: z.optional(arn) }), env)[name];
+    return found === undefined ? [] : [{ setting, arn: found }];
+  });
+
 // ---- push side ----------------------------------------------------------------------------------------------------
 
 const pushSchema = z.object({
@@ -160,6 +174,8 @@ export interface CloudConfig {
   readonly table: string;
   /** Under which the functions of one deployment measure themselves together; without it, nothing is a metric. */
   readonly deployment?: string;
+  /** ARN of the key that seals signing secrets in the table; without it they are stored in the open. */
+  readonly sealingKey?: string;
   /** Our own public hosts: no destination may point there. */
   readonly ownHosts: readonly string[];
 }
@@ -169,6 +185,7 @@ const cloudSchema = z.object({
   ONCEWARD_DEPLOYMENT: z.optional(
     z.string().check(z.regex(/^[A-Za-z0-9-]{1,128}$/, 'must be 1 to 128 letters, digits and hyphens')),
   ),
+  ONCEWARD_SEALING_KEY: z.optional(arn),
   ONCEWARD_OWN_HOSTS: z._default(
     z
       .string()
@@ -187,6 +204,7 @@ export const readCloudConfig = (env: Environment): CloudConfig => {
     table: cloud.ONCEWARD_TABLE,
     ownHosts: ownHosts.filter((host) => host !== ''),
     ...(cloud.ONCEWARD_DEPLOYMENT === undefined ? {} : { deployment: cloud.ONCEWARD_DEPLOYMENT }),
+    ...(cloud.ONCEWARD_SEALING_KEY === undefined ? {} : { sealingKey: cloud.ONCEWARD_SEALING_KEY }),
   });
 };
 

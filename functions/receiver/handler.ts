@@ -4,44 +4,50 @@
  */
 import { createLedgerClient } from '../adapters/ledger/client.ts';
 import { createDynamoLedger } from '../adapters/ledger/dynamodb.ts';
+import { createKmsSealing } from '../adapters/ledger/kms-sealing.ts';
 import { createDynamoPace } from '../adapters/ledger/pace.ts';
 import { createDynamoPages } from '../adapters/ledger/pages.ts';
+import { withSealedSecrets } from '../adapters/ledger/sealed.ts';
 import { createInfraiPush } from '../adapters/queue/infrai/push.ts';
 import { openDeadLetters } from '../adapters/queue/open-dead-letters.ts';
 import { openQueue } from '../adapters/queue/open-queue.ts';
 import { createLedgerSecrets } from '../adapters/secrets.ts';
 import { createSender } from '../adapters/sender/sender.ts';
+import { renewing, type StoredTexts, withStored } from '../adapters/stored-settings.ts';
 import { systemClock, systemDice } from '../adapters/system.ts';
 import { createTelemetry } from '../adapters/telemetry.ts';
-import { environment, readCloudConfig, readPushScheme, readTransportConfig } from '../config.ts';
+import { environment, readCloudConfig, readPushScheme, readStoredSettings, readTransportConfig } from '../config.ts';
 import { TICK_MS } from '../core/limits.ts';
-import { lambdaEntry, remainingMsOf } from '../http/lambda.ts';
+import { type LambdaEntry, lambdaEntry, remainingMsOf } from '../http/lambda.ts';
 import { createReceiverApp } from './app.ts';
 
 const env = environment();
 const cloud = readCloudConfig(env);
-const { table, ownHosts } = cloud;
-const transport = readTransportConfig(env);
+const { table, ownHosts, sealingKey } = cloud;
 const client = createLedgerClient();
-const ledger = createDynamoLedger({ client, table });
+const plain = createDynamoLedger({ client, table });
+const ledger = sealingKey === undefined ? plain : withSealedSecrets(plain, createKmsSealing({ key: sealingKey }));
 const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`), cloud);
+const sender = createSender({ policy: { allowLocal: false, ownHosts }, clock: systemClock });
 
-const app = createReceiverApp(
-  {
+const compose = async (stored: StoredTexts): Promise<LambdaEntry> => {
+  const settings = withStored(env, stored);
+  const transport = readTransportConfig(settings);
+  const world = {
     ledger,
     pages: createDynamoPages({ client, table }, systemClock),
     pace: createDynamoPace({ client, table }),
     queue: await openQueue(transport),
     deadLetters: await openDeadLetters(transport, { clock: systemClock, dice: systemDice }),
-    push: createInfraiPush(readPushScheme(env)),
-    sender: createSender({ policy: { allowLocal: false, ownHosts }, clock: systemClock }),
+    push: createInfraiPush(readPushScheme(settings)),
+    sender,
     secrets: createLedgerSecrets(ledger, systemClock),
     telemetry,
     clock: systemClock,
     dice: systemDice,
     tickMs: TICK_MS,
-  },
-  { transport: 'infrai', remainingMs: remainingMsOf },
-);
+  };
+  return lambdaEntry(createReceiverApp(world, { transport: 'infrai', remainingMs: remainingMsOf }), telemetry);
+};
 
-export const handler = lambdaEntry(app, telemetry);
+export const handler = await renewing({ places: readStoredSettings(env), clock: systemClock, telemetry }, compose);

@@ -4,37 +4,48 @@
  */
 import { createLedgerClient } from '../adapters/ledger/client.ts';
 import { createDynamoLedger } from '../adapters/ledger/dynamodb.ts';
+import { createKmsSealing } from '../adapters/ledger/kms-sealing.ts';
 import { createDynamoPace } from '../adapters/ledger/pace.ts';
 import { createDynamoPages } from '../adapters/ledger/pages.ts';
+import { withSealedSecrets } from '../adapters/ledger/sealed.ts';
 import { openDeadLetters } from '../adapters/queue/open-dead-letters.ts';
 import { openQueue } from '../adapters/queue/open-queue.ts';
 import { createSqsPush } from '../adapters/queue/sqs/push.ts';
 import { createLedgerSecrets } from '../adapters/secrets.ts';
 import { createSender } from '../adapters/sender/sender.ts';
+import { renewing, type StoredTexts, withStored } from '../adapters/stored-settings.ts';
 import { systemClock, systemDice } from '../adapters/system.ts';
 import { createTelemetry } from '../adapters/telemetry.ts';
-import { environment, readCloudConfig, readSqsConfig, readTransportConfig } from '../config.ts';
+import { environment, readCloudConfig, readSqsConfig, readStoredSettings, readTransportConfig } from '../config.ts';
 import { TICK_MS } from '../core/limits.ts';
-import { createSqsEntry } from './sqs-entry.ts';
+import { createSqsEntry, type SqsEntry } from './sqs-entry.ts';
 
 const env = environment();
 const cloud = readCloudConfig(env);
-const { table, ownHosts } = cloud;
-const transport = readTransportConfig(env);
+const { table, ownHosts, sealingKey } = cloud;
 const client = createLedgerClient();
-const ledger = createDynamoLedger({ client, table });
+const plain = createDynamoLedger({ client, table });
+const ledger = sealingKey === undefined ? plain : withSealedSecrets(plain, createKmsSealing({ key: sealingKey }));
+const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`), cloud);
+const sender = createSender({ policy: { allowLocal: false, ownHosts }, clock: systemClock });
 
-export const handler = createSqsEntry({
-  ledger,
-  pages: createDynamoPages({ client, table }, systemClock),
-  pace: createDynamoPace({ client, table }),
-  queue: await openQueue(transport),
-  deadLetters: await openDeadLetters(transport, { clock: systemClock, dice: systemDice }),
-  push: createSqsPush(readSqsConfig(env)),
-  sender: createSender({ policy: { allowLocal: false, ownHosts }, clock: systemClock }),
-  secrets: createLedgerSecrets(ledger, systemClock),
-  telemetry: createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`), cloud),
-  clock: systemClock,
-  dice: systemDice,
-  tickMs: TICK_MS,
-});
+const compose = async (stored: StoredTexts): Promise<SqsEntry> => {
+  const settings = withStored(env, stored);
+  const transport = readTransportConfig(settings);
+  return createSqsEntry({
+    ledger,
+    pages: createDynamoPages({ client, table }, systemClock),
+    pace: createDynamoPace({ client, table }),
+    queue: await openQueue(transport),
+    deadLetters: await openDeadLetters(transport, { clock: systemClock, dice: systemDice }),
+    push: createSqsPush(readSqsConfig(settings)),
+    sender,
+    secrets: createLedgerSecrets(ledger, systemClock),
+    telemetry,
+    clock: systemClock,
+    dice: systemDice,
+    tickMs: TICK_MS,
+  });
+};
+
+export const handler = await renewing({ places: readStoredSettings(env), clock: systemClock, telemetry }, compose);

@@ -3,28 +3,27 @@ import { createLedgerClient } from '../adapters/ledger/client.ts';
 import { createDynamoLedger } from '../adapters/ledger/dynamodb.ts';
 import { openWatchedStats } from '../adapters/queue/open-dead-letters.ts';
 import { openQueue } from '../adapters/queue/open-queue.ts';
+import { renewing, type StoredTexts, withStored } from '../adapters/stored-settings.ts';
 import { systemClock, systemDice } from '../adapters/system.ts';
 import { createTelemetry } from '../adapters/telemetry.ts';
-import { environment, readCloudConfig, readCronConfig, readTransportConfig } from '../config.ts';
+import * as config from '../config.ts';
 import { TICK_MS } from '../core/limits.ts';
-import { lambdaEntry } from '../http/lambda.ts';
+import { type LambdaEntry, lambdaEntry } from '../http/lambda.ts';
 import { createCronApp } from './app.ts';
 
-const env = environment();
-const cloud = readCloudConfig(env);
-const transport = readTransportConfig(env);
-const stats = await openWatchedStats(transport, { clock: systemClock, dice: systemDice });
+const env = config.environment();
+const cloud = config.readCloudConfig(env);
 const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`), cloud);
+const ledger = createDynamoLedger({ client: createLedgerClient(), table: cloud.table });
 
-const app = createCronApp(
-  {
-    queue: await openQueue(transport),
-    ledger: createDynamoLedger({ client: createLedgerClient(), table: cloud.table }),
-    ...(stats === undefined ? {} : { stats }),
-    telemetry,
-    clock: systemClock,
-  },
-  { ...readCronConfig(env), tickMs: TICK_MS },
-);
+const compose = async (stored: StoredTexts): Promise<LambdaEntry> => {
+  const settings = withStored(env, stored);
+  const transport = config.readTransportConfig(settings);
+  const stats = await openWatchedStats(transport, { clock: systemClock, dice: systemDice });
+  const queue = await openQueue(transport);
+  const world = { queue, ledger, telemetry, clock: systemClock, ...(stats === undefined ? {} : { stats }) };
+  return lambdaEntry(createCronApp(world, { ...config.readCronConfig(settings), tickMs: TICK_MS }), telemetry);
+};
 
-export const handler = lambdaEntry(app, telemetry);
+const places = config.readStoredSettings(env);
+export const handler = await renewing({ places, clock: systemClock, telemetry }, compose);

@@ -1,33 +1,9 @@
 /** The alarms themselves: what is looked at, from when on it is a breach, and what it means. */
-import { type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { MetricName } from '../../functions/core/metrics.ts';
-import {
-  FIVE_MINUTES,
-  ledgerThrottles,
-  MINUTE,
-  ofFunction,
-  own,
-  type QueueNumbers,
-  queueNumbers,
-  sumOf,
-} from './measures.ts';
+import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { type AlarmSpec, happened } from './alarm-spec.ts';
+import { FIVE_MINUTES, MINUTE, own, type QueueNumbers, queueNumbers } from './measures.ts';
+import { platformAlarms } from './platform-alarms.ts';
 import type { Watched } from './watched.ts';
-
-export interface AlarmSpec {
-  /** Its name in the stack; in the runbook it stands under the same words in small letters, with hyphens. */
-  readonly id: string;
-  /** Of the runbook, where it is not named as the alarm is. */
-  readonly section?: string;
-  /** One sentence for whoever is woken by it. */
-  readonly says: string;
-  readonly metric: IMetric;
-  readonly breach: 'above' | 'below';
-  /** At `breach: 'above'` the value itself is a breach as well: "5" means five or more. */
-  readonly threshold: number;
-  /** In this many periods in a row. */
-  readonly periods: number;
-  readonly missing: 'breach' | 'fine' | 'as-before';
-}
 
 /** Five ticks: a sweep that is so late has missed several. */
 const LATE_MS = 300_000;
@@ -37,7 +13,7 @@ export const alarmsOf = (watched: Watched): readonly AlarmSpec[] => [
   ...ofQueues(watched),
   ...ofDeliveries(watched),
   ...ofDestinations(watched),
-  ...ofPlatform(watched),
+  ...platformAlarms(watched),
   ...ofPushes(watched),
 ];
 
@@ -110,21 +86,6 @@ const ofQueue = (where: string, soon: QueueNumbers, later: QueueNumbers): readon
   },
 ];
 
-/** One in five minutes is enough: each of these waits for a person. */
-const happened = (
-  watched: Watched,
-  id: string,
-  names: readonly MetricName[],
-  says: string,
-  threshold = 1,
-  periods = 1,
-): AlarmSpec => {
-  const metrics = names.map((name) => own(watched, name, FIVE_MINUTES));
-  const [only] = metrics;
-  const metric = metrics.length === 1 && only !== undefined ? only : sumOf(metrics, FIVE_MINUTES, names.join(', '));
-  return { id, says, metric, breach: 'above', threshold, periods, missing: 'fine' };
-};
-
 const ofDeliveries = (watched: Watched): readonly AlarmSpec[] => [
   happened(
     watched,
@@ -193,88 +154,6 @@ const ofDestinations = (watched: Watched): readonly AlarmSpec[] => [
     'The name of a destination leads to an address that we do not call: a wrong setting, or an attack.',
   ),
 ];
-
-const ofPlatform = (watched: Watched): readonly AlarmSpec[] => {
-  const { functions, intake, operator } = watched;
-  const each = (what: 'errors' | 'throttles' | 'urlFaults', of = functions) =>
-    sumOf(
-      of.map((one) => ofFunction(one, what, FIVE_MINUTES)),
-      FIVE_MINUTES,
-      what,
-    );
-  return [
-    {
-      id: 'FunctionErrors',
-      says: 'A function has thrown or has run out of time. What is expected is an answer, so this is a fault of ours.',
-      metric: each('errors'),
-      breach: 'above',
-      threshold: 1,
-      periods: 1,
-      missing: 'fine',
-    },
-    {
-      id: 'FunctionThrottles',
-      says: 'Invocations have been turned away for a quarter of an hour: the concurrency does not suffice.',
-      metric: each('throttles'),
-      breach: 'above',
-      threshold: 1,
-      periods: 3,
-      missing: 'fine',
-    },
-    {
-      id: 'CallersRefused',
-      says: 'Intake or operator answer 5xx: events are not taken in, and whoever sends them has to repeat.',
-      metric: each('urlFaults', [intake, operator]),
-      breach: 'above',
-      threshold: 5,
-      periods: 1,
-      missing: 'fine',
-    },
-    {
-      id: 'LedgerThrottled',
-      says: 'DynamoDB turns requests to the table away.',
-      metric: ledgerThrottles(watched, FIVE_MINUTES),
-      breach: 'above',
-      threshold: 10,
-      periods: 2,
-      missing: 'fine',
-    },
-    happened(
-      watched,
-      'LedgerAway',
-      ['ledger-unavailable'],
-      'The receiver cannot reach the ledger and refuses messages, which bring them closer to the dead letters.',
-      3,
-    ),
-    happened(
-      watched,
-      'PublishFailing',
-      ['publish-failed', 'tick-failed'],
-      'The queue does not take what we publish; sweeps make it good, late.',
-      5,
-      2,
-    ),
-    ...ofSchedule(watched),
-  ];
-};
-
-const ofSchedule = ({ tick }: Watched): readonly AlarmSpec[] =>
-  tick === undefined
-    ? []
-    : [
-        {
-          id: 'TicksMissed',
-          says: 'Calls of the schedule came to nothing and lie in their dead letters.',
-          metric: tick.missed.metricApproximateNumberOfMessagesVisible({
-            period: FIVE_MINUTES,
-            statistic: Stats.MAXIMUM,
-          }),
-          breach: 'above',
-          threshold: 1,
-          periods: 1,
-          missing: 'fine',
-        },
-      ];
 
 /** Only a transport outside of this account has a wallet, a secret that can be wrong, and pushes that can be forged. */
 const ofPushes = (watched: Watched): readonly AlarmSpec[] =>

@@ -10,7 +10,8 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { type AlarmSpec, alarmsOf } from './alarm-list.ts';
+import { alarmsOf } from './alarm-list.ts';
+import type { AlarmSpec } from './alarm-spec.ts';
 import type { Watched } from './watched.ts';
 
 const MISSING = {
