@@ -68,12 +68,12 @@ export const readDestination = (id: DestinationId, body: unknown, policy: Target
   if (hasProtoHeader(body)) return bad('headers.__proto__', 'is refused: not a header name');
   const parsed = destinationBody.safeParse(body, { reportInput: true });
   if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    return bad(fieldOf(issue), reasonOf(issue));
+    const [issue, ...others] = parsed.error.issues;
+    return bad(fieldOf(issue), `${reasonOf(issue)}${mistypedIn(issue, others)}`);
   }
   const input = parsed.data;
   const target = parseTarget(input.url, policy);
-  if (target.kind === 'denied') return bad('url', target.reason);
+  if (target.kind === 'denied') return bad('url', `is refused: ${target.reason}`);
   const headers = checkCustomHeaders(input.headers);
   if (headers.kind === 'bad')
     return bad(`headers.${headers.name}`, `is refused: ${headers.reason.replaceAll('-', ' ')}`);
@@ -126,6 +126,14 @@ const fieldOf = (issue: z.core.$ZodIssue | undefined): string => {
       typeof part === 'number' ? `${field}[${part}]` : field === '' ? String(part) : `${field}.${String(part)}`,
     '',
   );
+};
+
+/** A name that is missing and one that is unknown are often one name, mistyped. */
+const mistypedIn = (issue: z.core.$ZodIssue | undefined, others: readonly z.core.$ZodIssue[]): string => {
+  const unknown = others.find(({ code }) => code === 'unrecognized_keys');
+  return issue?.code === 'invalid_type' && issue.input === undefined && unknown !== undefined
+    ? `, and ${JSON.stringify(fieldOf(unknown).slice(0, 64))} ${reasonOf(unknown)}`
+    : '';
 };
 
 const UNITS: Readonly<Record<string, string>> = { string: ' characters', array: ' entries' };

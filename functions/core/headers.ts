@@ -74,9 +74,25 @@ export const checkCustomHeaders = (record: Readonly<Record<string, string>>): He
   return { kind: 'ok', headers: Object.fromEntries(entries) };
 };
 
+const MASK = '***';
+
 /** For every place where a destination is shown: names stay, values do not. */
 export const redactHeaders = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.keys(headers).map((name) => [name, '***']));
+  Object.fromEntries(Object.keys(headers).map((name) => [name, MASK]));
+
+/**
+ * What was shown may come back as it was shown: a mask keeps the present value of its header. Without one there is
+ * nothing behind the mask, and the mask itself is never sent in place of a credential.
+ */
+export const unmasked = (
+  given: Readonly<Record<string, string>>,
+  present: Readonly<Record<string, string>>,
+): Extract<HeaderCheck, { kind: 'ok' }> | { readonly kind: 'bad'; readonly name: string } => {
+  const nothing = Object.keys(given).find((name) => given[name] === MASK && !Object.hasOwn(present, name));
+  if (nothing !== undefined) return { kind: 'bad', name: nothing };
+  const values = Object.entries(given).map(([name, value]) => [name, value === MASK ? (present[name] ?? MASK) : value]);
+  return { kind: 'ok', headers: Object.fromEntries(values) };
+};
 
 const nameRefusal = (given: string, name: string, seen: ReadonlySet<string>): HeaderRefusal | undefined => {
   if (given.length > NAME_CHARS_MAX) return 'name-too-long';

@@ -14,6 +14,8 @@ import { URL_CHARS_MAX } from './limits.ts';
 export interface TargetPolicy {
   /** Only in the local world: plain http, any port, and this machine itself. All the rest stays refused there too. */
   readonly allowLocal: boolean;
+  /** The setting that has turned `allowLocal` off, for whoever wonders where it could be on. */
+  readonly deniedBy?: string;
   /** Our own public hosts. A destination there would send our sends to ourselves; exact names, any case. */
   readonly ownHosts?: readonly string[];
 }
@@ -73,9 +75,11 @@ export const parseTarget = (raw: string, policy: TargetPolicy): Target => {
   const fault = textFault(text);
   if (fault !== undefined) return denied('invalid', fault);
   const url = URL.parse(text);
-  if (url === null) return denied('invalid', 'this is not a complete URL; write it as https://host/path');
+  if (url === null) return denied('invalid', 'it is not a complete URL; write it as https://host/path');
   if (url.protocol !== 'https:' && !(policy.allowLocal && url.protocol === 'http:')) {
-    return denied('scheme', `the scheme ${url.protocol.slice(0, 32)} is not allowed; only https: is`);
+    const rule = policy.allowLocal ? 'only https: and, in this local world, http: are' : 'only https: is';
+    const setting = policy.deniedBy !== undefined && url.protocol === 'http:' ? ` (${policy.deniedBy})` : '';
+    return denied('scheme', `the scheme ${url.protocol.slice(0, 32)} is not allowed; ${rule}${setting}`);
   }
   // Read from the text, because the parser drops an empty user part and forgives missing or extra slashes.
   const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1];

@@ -45,7 +45,10 @@ const start = async (): Promise<void> => {
     dataDir: join(config.dataDir, 'dynamodb'),
     token,
     pushScheme: readPushScheme({ ...env, ONCEWARD_PUSH_SECRET: pushSecret }),
-    policy: { allowLocal: config.localDestinations === 'allow' },
+    policy:
+      config.localDestinations === 'allow'
+        ? { allowLocal: true }
+        : { allowLocal: false, deniedBy: 'ONCEWARD_LOCAL_DESTINATIONS=deny' },
     transport: config.transport,
     // A person reads this: lines, and no counts.
     telemetry: { ...createTelemetry(systemClock, (text) => console.log(text)), count: () => {} },

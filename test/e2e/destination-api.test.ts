@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
+import { PortUnavailable } from '../../functions/ports.ts';
 import { destinationId, openTestWorld, type TestWorld } from '../support/world.ts';
 import { answered } from '../support/world-ports.ts';
 
@@ -89,6 +90,37 @@ describe('a setting of a destination', () => {
     expect(writes).toEqual([]);
   });
 
+  it.each([
+    [
+      'a mistyped name',
+      { url: GOOD.url, repeatsafe: true },
+      'repeatSafe is missing, and "repeatsafe" is not a setting of a destination',
+    ],
+    [
+      'another scheme',
+      { ...GOOD, url: 'ftp://a.example/' },
+      'url is refused: the scheme ftp: is not allowed; only https: is',
+    ],
+    [
+      'no whole URL',
+      { ...GOOD, url: 'partner' },
+      'url is refused: it is not a complete URL; write it as https://host/path',
+    ],
+  ])('is refused in a whole sentence: %s', async (_what, body, detail) => {
+    expect((await put(openTestWorld(), body)).body).toMatchObject({ status: 422, detail });
+  });
+
+  it('is told of the rule that holds in the local world, and of the setting that has changed it', async () => {
+    const local = openTestWorld({ policy: { allowLocal: true } });
+    expect((await put(local, { ...GOOD, url: 'ftp://a.example/' })).body).toMatchObject({
+      detail: 'url is refused: the scheme ftp: is not allowed; only https: and, in this local world, http: are',
+    });
+    const denying = openTestWorld({ policy: { allowLocal: false, deniedBy: 'ONCEWARD_LOCAL_DESTINATIONS=deny' } });
+    expect((await put(denying, { ...GOOD, url: 'http://127.0.0.1:8787/' })).body).toMatchObject({
+      detail: 'url is refused: the scheme http: is not allowed; only https: is (ONCEWARD_LOCAL_DESTINATIONS=deny)',
+    });
+  });
+
   it('never comes back in a problem when it is a secret', async () => {
     const world = openTestWorld();
     const headers = { authorization: 'Bearer sesame-open-now\n' };
@@ -113,6 +145,49 @@ describe('a setting of a destination', () => {
   });
 });
 
+describe('the same settings again', () => {
+  it('write nothing, so that no attempt on its way is withheld for them', async () => {
+    const world = openTestWorld();
+    const settings = { ...GOOD, headers: { authorization: 'Bearer sesame' }, schedule: [1, 2], ratePerSecond: 3 };
+    const created = await put(world, settings);
+    await world.clock.advance(60_000);
+    expect(await world.writesOf(() => put(world, settings))).toEqual([]);
+    const again = await put(world, settings);
+    expect(again.status).toBe(200);
+    expect((await show(world)).body).toMatchObject(z.parse(z.looseObject({}), again.body));
+    expect(created.body).toMatchObject({ updatedAt: '2026-01-01T00:00:00.000Z' });
+    expect(again.body).toMatchObject({ updatedAt: '2026-01-01T00:00:00.000Z' });
+    expect(await world.writesOf(() => put(world, { ...settings, schedule: [1, 3] }))).toHaveLength(1);
+  });
+});
+
+describe('a header that comes back as it was shown', () => {
+  const headersOf = async (world: TestWorld) =>
+    (await world.records.load({ item: 'destination', destination: destinationId('partner') })) as {
+      readonly item: { readonly headers: Readonly<Record<string, string>> };
+    };
+
+  it('keeps its value, whatever else changes, and in any case of its letters', async () => {
+    const world = openTestWorld();
+    await put(world, { ...GOOD, headers: { authorization: 'Bearer sesame', 'x-other': 'one' } });
+    const changed = await put(world, { ...GOOD, headers: { Authorization: '***', 'x-other': 'two' } });
+    expect(changed.status).toBe(200);
+    expect((await headersOf(world)).item.headers).toEqual({ authorization: 'Bearer sesame', 'x-other': 'two' });
+  });
+
+  it('is refused by its name where it has no value yet: a mask is never sent', async () => {
+    const world = openTestWorld();
+    const masked = { ...GOOD, headers: { 'x-key': '***' } };
+    const writes = await world.writesOf(async () => {
+      expect((await put(world, masked)).body).toMatchObject({ status: 422, code: 'invalid', field: 'headers.x-key' });
+    });
+    expect(writes).toEqual([]);
+    await put(world, { ...GOOD, headers: { authorization: 'Bearer sesame' } });
+    expect((await put(world, masked)).body).toMatchObject({ status: 422, field: 'headers.x-key' });
+    expect((await headersOf(world)).item.headers).toEqual({ authorization: 'Bearer sesame' });
+  });
+});
+
 describe('a signing secret', () => {
   const secretOf = (body: unknown): string => z.parse(z.object({ signingSecret: z.string() }), body).signingSecret;
 
@@ -128,6 +203,53 @@ describe('a signing secret', () => {
       expect(text).not.toContain(secret);
       expect(text).not.toContain('signingSecret');
     }
+  });
+
+  const away = (): never => {
+    throw new PortUnavailable('ledger', 'the ledger is away');
+  };
+
+  it.each<[what: string, at: 'before' | 'after', item: 'destination' | 'secret']>([
+    ['its creation, whose answer is lost', 'after', 'secret'],
+    ['the creation of its destination', 'before', 'destination'],
+  ])('is shown by the repeat of a request that was cut off at %s', async (_what, at, item) => {
+    const world = openTestWorld();
+    world.ledgerHooks[at] = ({ kind, ref }) => (kind === 'create' && ref?.item === item ? away() : undefined);
+    expect((await put(world, GOOD)).status).toBe(503);
+    world.ledgerHooks[at] = undefined;
+    const repeated = await put(world, GOOD);
+    const found = await world.records.load({ item: 'secret', destination: destinationId('partner') });
+    expect(repeated.status).toBe(201);
+    expect(found).toMatchObject({ kind: 'found', item: { secrets: [secretOf(repeated.body)] } });
+    expect((await put(world, { ...GOOD, timeoutMs: 5_000 })).text).not.toContain('signingSecret');
+  });
+
+  it('is one and the same for all who create the destination at once, and shown to nobody after them', async () => {
+    const world = openTestWorld();
+    const timeouts = [5_000, 6_000, 7_000];
+    const answers = await Promise.all(timeouts.map((timeoutMs) => put(world, { ...GOOD, timeoutMs })));
+    const created = answers.filter(({ status }) => status === 201);
+    expect(created).toHaveLength(1);
+    expect(answers.filter(({ text }) => text.includes('signingSecret'))).toEqual(created);
+    const found = await world.records.load({ item: 'secret', destination: destinationId('partner') });
+    expect(found).toMatchObject({ item: { secrets: created.map(({ body }) => secretOf(body)) } });
+  });
+
+  it('is shown where the creation of the destination was written twice, the first answer being lost', async () => {
+    const lost = openTestWorld({
+      reshape: (ports) => ({
+        ...ports,
+        ledger: {
+          ...ports.ledger,
+          create: async (item) => {
+            if (item.item === 'destination') await ports.ledger.create(item);
+            return ports.ledger.create(item);
+          },
+        },
+      }),
+    });
+    const created = await put(lost, GOOD);
+    expect([created.status, secretOf(created.body)]).toEqual([201, expect.stringMatching(/^whsec_/)]);
   });
 
   it('is not shown at all where the owner gave it', async () => {

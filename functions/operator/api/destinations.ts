@@ -62,9 +62,14 @@ const putRoute = async (context: Context<Signed>, world: Needs, policy: TargetPo
     const detail = `destination ${id.value} was deleted and its id stays taken; choose another id`;
     return problem(context, { status: 409, code: 'destination-deleted', detail, field: 'destination' });
   }
+  if (done.kind === 'nothing-behind-mask') {
+    const field = `headers.${done.header}`;
+    const detail = `${field} is "***", as a value is shown, and there is no present value of it to keep; give the value itself`;
+    return problem(context, { status: 422, code: 'invalid', detail, field });
+  }
   const { gate } = await world.ledger.loadDestination(id.value);
   world.telemetry.line('destination.put', { destination: id.value, actor: context.get('actor'), result: done.kind });
   const shown = destinationView(done.config, gate, world.clock.nowMs());
-  if (done.kind === 'updated') return context.json(shown, 200);
+  if (done.kind !== 'created') return context.json(shown, 200);
   return context.json(done.signingSecret === undefined ? shown : { ...shown, signingSecret: done.signingSecret }, 201);
 };

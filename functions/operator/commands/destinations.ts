@@ -1,5 +1,7 @@
 /** Setting up where events go. The same command behind the API and, later, the other faces of the operator. */
+import { isDeepStrictEqual } from 'node:util';
 import type { DestinationResult, DestinationSettings } from '../../core/destination-input.ts';
+import { unmasked } from '../../core/headers.ts';
 import type { DestinationId } from '../../core/ids.ts';
 import type { Destination, Gate, SecretItem } from '../../core/items.ts';
 import { SWAP_TRIES_MAX } from '../../core/limits.ts';
@@ -8,9 +10,13 @@ import { type Found, PortUnavailable, type World } from '../../ports.ts';
 type Needs = Pick<World, 'ledger' | 'clock' | 'dice'>;
 
 export type PutDone =
-  /** `signingSecret` is shown this once: it was made here, and the owner has to hand it to the receiver. */
+  /** `signingSecret` is shown this once, unless it was given: the owner has to hand it to the receiver. */
   | { readonly kind: 'created'; readonly config: Destination; readonly signingSecret?: string }
   | { readonly kind: 'updated'; readonly config: Destination }
+  /** All stood there as it was asked for. */
+  | { readonly kind: 'unchanged'; readonly config: Destination }
+  /** The mask under which a header's value is shown, for a header that has no value to keep. */
+  | { readonly kind: 'nothing-behind-mask'; readonly header: string }
   /** A deleted destination's id stays taken: its old deliveries still name it. */
   | { readonly kind: 'deleted' }
   | { readonly kind: 'newer' };
@@ -24,16 +30,21 @@ export const putDestination = async (
   for (let tries = 0; tries < SWAP_TRIES_MAX; tries += 1) {
     if (found.kind === 'later') return { kind: 'newer' };
     if (found.kind === 'found' && found.item.deletedAtMs !== undefined) return { kind: 'deleted' };
+    const before: Destination | undefined = found.kind === 'found' ? found.item : undefined;
+    const headers = unmasked(settings.headers, before?.headers ?? {});
+    if (headers.kind === 'bad') return { kind: 'nothing-behind-mask', header: headers.name };
     // Secrets come first: a destination without one could not send.
-    const made = await ensureSecret(world, settings.destination, read.signingSecret);
-    const next = configOf(settings, found.kind === 'found' ? found.item : undefined, world.clock.nowMs());
+    const secret = await ensureSecret(world, settings.destination, read.signingSecret);
+    const next = configOf({ ...settings, headers: headers.headers }, before, world.clock.nowMs());
+    if (before !== undefined && isSame(before, next)) return { kind: 'unchanged', config: before };
     const written =
-      found.kind === 'found'
-        ? await world.ledger.replace<Destination>(found.item, next)
-        : await world.ledger.create<Destination>(next);
-    if (written.kind === 'written') {
-      if (found.kind === 'found') return { kind: 'updated', config: next };
-      return { kind: 'created', config: next, ...(made === undefined ? {} : { signingSecret: made }) };
+      before === undefined
+        ? await world.ledger.create<Destination>(next)
+        : await world.ledger.replace<Destination>(before, next);
+    if (written.kind === 'written' || isOurs(written.present, next)) {
+      if (before !== undefined) return { kind: 'updated', config: next };
+      // Whoever made the secret, now or in a try that was cut off: as long as there was no destination, nobody saw it.
+      return { kind: 'created', config: next, ...(read.signingSecret === undefined ? { signingSecret: secret } : {}) };
     }
     found = written.present;
   }
@@ -49,15 +60,20 @@ const configOf = (settings: DestinationSettings, before: Destination | undefined
   carried: before?.carried ?? {},
 });
 
-/** Gives the secret's text only where it was made here. A given one replaces what was there. */
-const ensureSecret = async (
-  world: Needs,
-  destination: DestinationId,
-  given: string | undefined,
-): Promise<string | undefined> => {
+/** Nothing to write: the version would grow, and attempts on their way would be withheld, for no change at all. */
+const isSame = (before: Destination, next: Destination): boolean =>
+  isDeepStrictEqual(before, { ...next, version: before.version, updatedAtMs: before.updatedAtMs });
+
+/** A refused write that finds what it was to write: an earlier try of it had been applied, while its answer was lost. */
+const isOurs = (present: Found<Destination>, next: Destination): boolean =>
+  present.kind === 'found' && isDeepStrictEqual(present.item, next);
+
+/** Gives the newest secret. A given one replaces what was there; without one, what is there stays. */
+const ensureSecret = async (world: Needs, destination: DestinationId, given: string | undefined): Promise<string> => {
   const found = await world.ledger.load({ item: 'secret', destination });
   if (found.kind === 'later') throw new PortUnavailable('secrets', 'the secret was written by newer code');
-  if (found.kind === 'found' && (given === undefined || found.item.secrets[0] === given)) return undefined;
+  const newest = found.kind === 'found' ? found.item.secrets[0] : undefined;
+  if (newest !== undefined && (given === undefined || newest === given)) return newest;
   const made = given ?? `whsec_${Buffer.from(world.dice.bytes(32)).toString('base64')}`;
   const next: SecretItem = {
     item: 'secret',
@@ -72,7 +88,7 @@ const ensureSecret = async (
       ? await world.ledger.replace<SecretItem>(found.item, next)
       : await world.ledger.create<SecretItem>(next);
   if (written.kind === 'refused') return ensureSecret(world, destination, given);
-  return given === undefined ? made : undefined;
+  return made;
 };
 
 export type Shown =
