@@ -7,8 +7,9 @@ import {
   ATTEMPTS_MAX,
   DELAY_MAX_MS,
   HORIZON_MS,
-  JITTER_SHARE,
+  KEY_END_MARGIN_MS,
   KEY_LIFE_HOURS_DEFAULT,
+  longestMsOf,
   REJECT_ON_MAX,
   SCHEDULE_LENGTH_MAX,
   SCHEDULE_SEC_DEFAULT,
@@ -84,14 +85,8 @@ export const readDestination = (id: DestinationId, body: unknown, policy: Target
       return bad('signingSecret', `must be whsec_ and base64 of 24 to 64 bytes (this one: ${why})`);
     }
   }
-  const longestMs = input.schedule.reduce((sum, sec) => sum + Math.max(sec, 1), 0) * 1_000 * (1 + JITTER_SHARE);
-  if (longestMs > HORIZON_MS) return bad('schedule', 'must end within 7 days, its jitter of 20 % included');
-  if (input.repeatSafe && input.keyLifeHours !== null && longestMs > input.keyLifeHours * HOUR_MS) {
-    return bad(
-      'schedule',
-      'must end within keyLifeHours, its jitter of 20 % included: a later repeat would have no key',
-    );
-  }
+  const tooLong = scheduleFault(input);
+  if (tooLong !== undefined) return bad('schedule', tooLong);
   if (input.schedule.length + 1 > ATTEMPTS_MAX) return bad('schedule', `allows more than ${ATTEMPTS_MAX} attempts`);
   return {
     kind: 'ok',
@@ -111,6 +106,16 @@ export const readDestination = (id: DestinationId, body: unknown, policy: Target
       mode: input.mode,
     },
   };
+};
+
+/** The last attempt must still be allowed to begin, however long all those before it took. */
+const scheduleFault = (input: z.output<typeof destinationBody>): string | undefined => {
+  const longestMs = longestMsOf(input.schedule, input.timeoutMs);
+  const included = 'its jitter of 20 % and the time-outs of its attempts included';
+  if (longestMs > HORIZON_MS) return `must end within 7 days, ${included}`;
+  if (!input.repeatSafe || input.keyLifeHours === null || input.schedule.length === 0) return undefined;
+  if (longestMs + KEY_END_MARGIN_MS <= input.keyLifeHours * HOUR_MS) return undefined;
+  return `must end ${KEY_END_MARGIN_MS / 1_000} s before keyLifeHours are over, ${included}: a later repeat would have no key`;
 };
 
 const hasProtoHeader = (body: unknown): boolean => {

@@ -53,6 +53,9 @@ export const DELAY_MAX_MS = 30 * DAY;
 /** A delay grows by 0 to this share of itself, drawn at random: many deliveries that failed together spread out. */
 export const JITTER_SHARE = 0.2;
 
+/** A message comes this much behind its due time at most: delays are whole seconds, rounded up, plus one. */
+export const DELAY_LATE_MS = 2 * SECOND;
+
 /** A delivery ends within this long of its first due time or its latest redrive. */
 export const HORIZON_MS = 7 * DAY;
 /** An event may wish to be delivered this far ahead. */
@@ -63,6 +66,16 @@ export const KEY_LIFE_HOURS_DEFAULT = 24;
  * time, and the request must not arrive behind it.
  */
 export const KEY_END_MARGIN_MS = 15 * SECOND;
+
+/**
+ * From the claim of the first attempt to that of the last one, at the longest: every delay with all of its jitter, and
+ * before it an attempt that took its whole time-out.
+ */
+export const longestMsOf = (scheduleSec: readonly number[], timeoutMs: number): number =>
+  scheduleSec.reduce(
+    (sum, sec) => sum + timeoutMs + Math.max(sec * SECOND, DELAY_FLOOR_MS) * (1 + JITTER_SHARE) + DELAY_LATE_MS,
+    0,
+  );
 
 export const ATTEMPTS_MAX = 50;
 export const REDRIVES_MAX = 5;
@@ -257,12 +270,11 @@ export const relations = (): readonly Relation[] => [
   { says: 'the longest schedule fits the attempts of a life', holds: SCHEDULE_LENGTH_MAX + 1 <= ATTEMPTS_MAX },
   {
     says: 'the default schedule ends inside the horizon',
-    holds: SCHEDULE_SEC_DEFAULT.reduce((sum, s) => sum + s, 0) * SECOND * (1 + JITTER_SHARE) < HORIZON_MS,
+    holds: longestMsOf(SCHEDULE_SEC_DEFAULT, TIMEOUT_MS_MAX) < HORIZON_MS,
   },
   {
     says: 'the default schedule ends inside the default life of a key',
-    holds:
-      SCHEDULE_SEC_DEFAULT.reduce((sum, s) => sum + s, 0) * SECOND * (1 + JITTER_SHARE) < KEY_LIFE_HOURS_DEFAULT * HOUR,
+    holds: longestMsOf(SCHEDULE_SEC_DEFAULT, TIMEOUT_MS_MAX) + KEY_END_MARGIN_MS < KEY_LIFE_HOURS_DEFAULT * HOUR,
   },
   {
     says: 'a full journal fits the bound of a delivery item',

@@ -3,7 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
+import { KEY_END_MARGIN_MS, longestMsOf } from '../../functions/core/limits.ts';
 import { PortUnavailable } from '../../functions/ports.ts';
+import type { Receiver } from '../../functions/receiver/run.ts';
+import { openFlow, slowly } from '../support/flow.ts';
 import { destinationId, openTestWorld, type TestWorld } from '../support/world.ts';
 import { answered } from '../support/world-ports.ts';
 
@@ -142,6 +145,27 @@ describe('a setting of a destination', () => {
       updatedAt: '2026-01-01T00:01:00.000Z',
     });
     expect(changed.body).not.toHaveProperty('ratePerSecond');
+  });
+});
+
+describe('the longest schedule that the life of a key can hold', () => {
+  const SCHEDULE = [10, 20, 30];
+  const keyLifeHours = (longestMsOf(SCHEDULE, 1_000) + KEY_END_MARGIN_MS) / 3_600_000;
+  const latest = (ports: Receiver): Receiver => ({ ...ports, dice: { ...ports.dice, draw: () => 0.999_999 } });
+
+  it('ends with its last attempt, however long all the others and their delays took', async () => {
+    const flow = openFlow({ reshape: latest });
+    const tooShort = await flow.world.destination('partner', {
+      schedule: SCHEDULE,
+      timeoutMs: 1_000,
+      keyLifeHours: 0.02,
+    });
+    expect(tooShort.body).toMatchObject({ status: 422, field: 'schedule' });
+    await flow.destination('partner', { schedule: SCHEDULE, timeoutMs: 1_000, keyLifeHours });
+    flow.world.sender.always(slowly(flow, 1_000, answered(500)));
+    const [event = ''] = await flow.accept('partner', 1);
+    await flow.run(120_000);
+    expect(await flow.world.row(event, 'partner')).toMatchObject({ reason: 'budget', attempts: SCHEDULE.length + 1 });
   });
 });
 

@@ -159,7 +159,7 @@ export const messageOf = ({ messages }: Pick<ShownOperation, 'messages'>, messag
 export const mixedDeadLetters = async ({ world, dead, deadLetter }: RedriveWorld) => {
   await world.destination('partner', { acceptFromQueue: true });
   await world.destination('once', { repeatSafe: false });
-  await world.destination('short', { keyLifeHours: 0.001, schedule: [1] });
+  await world.destination('short', { keyLifeHours: 0.006, schedule: [1], timeoutMs: 1_000 });
   await world.destination('brief', { schedule: [] });
   await world.destination('shut');
 

@@ -163,23 +163,30 @@ describe('the bounds of a setting', () => {
 
 describe('a schedule and the life of a key', () => {
   const hour = 3_600;
+  /** Two attempts that take a second each before the last, a message that comes two seconds late each time, the margin. */
+  const beside = 2 * (1 + 2) + 15;
+  const fits = (sec: number) => ({ schedule: [hour, hour * 9], timeoutMs: 1_000, keyLifeHours: 12 + sec / hour });
 
   it.each<[what: string, setting: Record<string, unknown>, ok: boolean]>([
-    ['ends exactly with the key, its jitter included', { schedule: [hour, hour * 9], keyLifeHours: 12 }, true],
-    ['ends a second after the key', { schedule: [hour, hour * 9 + 1], keyLifeHours: 12 }, false],
+    ['ends a margin before the key, jitter and time-outs included', fits(beside), true],
+    ['ends a tenth of a second behind that', fits(beside - 0.1), false],
+    ['would fit with shorter time-outs', { ...fits(beside), timeoutMs: 2_000 }, false],
     ['would fit without its jitter', { schedule: [hour * 11], keyLifeHours: 12 }, false],
+    ['is a second in a life of 3.6 s', { schedule: [1], keyLifeHours: 0.001 }, false],
+    ['leaves no time for its jitter', { schedule: [3_000], keyLifeHours: 1 }, false],
+    ['leaves time for its jitter and one time-out', { schedule: [2_950], keyLifeHours: 1 }, true],
     ['may be as long as it likes for a key without an end', { schedule: [hour * 24 * 5], keyLifeHours: null }, true],
     ['is not bound by a key where a repeat is not safe', { schedule: [hour * 48], repeatSafe: false }, true],
     ['is the default, and its key is too short for it', { keyLifeHours: 1 }, false],
-    ['counts a 0 as the floor of a second', { schedule: Array(10).fill(0), keyLifeHours: 11 / hour }, false],
-    ['fits with ten floors', { schedule: Array(10).fill(0), keyLifeHours: 12 / hour }, true],
+    ['counts a 0 as the floor of a second', { schedule: Array(10).fill(0), keyLifeHours: 246 / hour }, false],
+    ['fits with ten floors', { schedule: Array(10).fill(0), keyLifeHours: 247.1 / hour }, true],
     ['is empty: one attempt', { schedule: [], keyLifeHours: 1 / hour }, true],
   ])('%s', (_what, setting, ok) => {
     expect(fieldOf(setting)).toBe(ok ? undefined : 'schedule');
   });
 
   it('never reaches behind the horizon of a delivery', () => {
-    const longestSec = Math.floor(HORIZON_MS / 1_000 / (1 + JITTER_SHARE));
+    const longestSec = Math.floor((HORIZON_MS / 1_000 - 20 - 2) / (1 + JITTER_SHARE));
     expect(fieldOf({ schedule: [longestSec], keyLifeHours: null })).toBeUndefined();
     expect(fieldOf({ schedule: [longestSec + 1], keyLifeHours: null })).toBe('schedule');
   });
@@ -248,7 +255,7 @@ describe('a body that is no settings', () => {
     const settings = fc.record({
       timeoutMs: fc.integer({ min: TIMEOUT_MS_MIN, max: TIMEOUT_MS_MAX }),
       schedule: fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: SCHEDULE_LENGTH_MAX }),
-      keyLifeHours: fc.oneof(fc.constant(null), fc.double({ min: 10, max: 87_600, noNaN: true })),
+      keyLifeHours: fc.oneof(fc.constant(null), fc.double({ min: 11, max: 87_600, noNaN: true })),
       rejectOn: fc.array(fc.integer({ min: 300, max: 599 }), { maxLength: 20 }),
       repeatSafe: fc.boolean(),
     });
