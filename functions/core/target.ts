@@ -47,6 +47,8 @@ const NAME_CHARS_MAX = 253;
  */
 const PRIVATE_SUFFIXES: readonly string[] = [
   ...['localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan', 'workgroup'],
+  // Namespaces and kinds of a cluster: its search list completes `kubernetes.default` to a name inside.
+  ...['default', 'cluster', 'pod', 'service', 'node', 'nomad', 'router', 'vpn', 'dmz', 'domain'],
   ...['test', 'invalid', 'onion', 'alt', 'i2p', 'arpa', 'svc', 'consul', 'docker', 'localnet', 'loopback', 'mail'],
 ];
 
@@ -143,6 +145,10 @@ const hostFault = (host: string, policy: TargetPolicy): Target | undefined => {
   }
   if (policy.allowLocal && under(host, 'localhost')) return undefined;
   if (labels.length === 1) return denied('name', `${shown(host)} has no dot; only public names are allowed`);
+  // RFC 3696, 2, and ICANN's rules since: letters only, or the ASCII form of letters. `kube-system` is a namespace.
+  if (!/^(?:[a-z]{2,}|xn--[a-z0-9-]+)$/.test(labels.at(-1) ?? '')) {
+    return denied('name', `${shown(host)} does not end like a public name`);
+  }
   if (PRIVATE_SUFFIXES.some((suffix) => under(host, suffix))) {
     return denied('name', `names under .${labels.at(-1)} are not public`);
   }

@@ -47,6 +47,29 @@ const CLASSES: Readonly<Record<string, string>> = {
   DENY_ADDR: 'address',
 };
 
+describe('a name without a public end', () => {
+  it.each([
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'redis.default.svc.cluster',
+    'api.kube-system',
+    'api.team-7',
+    'db.node',
+    'web.prod1',
+    'a.b_c',
+    'a.x',
+  ])('is refused, since only a search list or a network of its own completes it: %s', (host) => {
+    expect(parseTarget(`https://${host}/`, { allowLocal: false })).toMatchObject({ kind: 'denied', class: 'name' });
+  });
+
+  it.each(['partner.co', 'default.com', 'my-node.io', 'a.xn--p1ai', 'kube-system.dev', 'x1.museum'])(
+    'is not one that ends in letters, or in letters of another script: %s',
+    (host) => {
+      expect(parseTarget(`https://${host}/`, { allowLocal: false }).kind).toBe('allowed');
+    },
+  );
+});
+
 describe('parseTarget, on the corpus of URLs', () => {
   it('has all 132 rows and a choice for each open one', () => {
     expect(rows).toHaveLength(132);
