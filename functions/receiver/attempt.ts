@@ -8,6 +8,7 @@
  * Between the re-check and the socket there is no other await: whoever paused the destination before the re-check
  * began is obeyed.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { type GateView, slotStepMs, viewGate } from '../core/gate.ts';
 import { WEBHOOK_SIGNATURE } from '../core/headers.ts';
 import type { Outcome, Withheld } from '../core/inputs.ts';
@@ -124,8 +125,7 @@ const obstacleInGate = async (
 ): Promise<AttemptMade | undefined> => {
   switch (view.kind) {
     case 'open':
-      // The claim stands on these settings; with others, another claim has to be made.
-      return view.config.version === claimed.config.version ? undefined : withheld('settings-changed');
+      return isForAttempt(view.config, claimed.config) ? undefined : withheld('settings-changed');
     case 'park':
       // The probe goes where nobody else may, unless a person has paused meanwhile: that pause has no probe.
       if (claimed.passed.probe && view.probeOnly) return undefined;
@@ -145,6 +145,17 @@ const obstacleInGate = async (
       return withheld(view.kind);
   }
 };
+
+/**
+ * The claim stands on these settings, and the request is made of them; with others, another claim has to be made. What
+ * only says how fast, or how an answer is read, may have changed meanwhile.
+ */
+const isForAttempt = (now: Destination, then: Destination): boolean =>
+  now.version === then.version || isDeepStrictEqual(partsForAttempt(now), partsForAttempt(then));
+
+const partsForAttempt = ({ url, headers, repeatSafe, keyLifeHours, mode, timeoutMs }: Destination) => [
+  ...[url, headers, repeatSafe, keyLifeHours, mode, timeoutMs],
+];
 
 const parkPlan = ({ reason, opensAtMs }: Extract<GateView, { kind: 'park' }>): Withheld =>
   opensAtMs === undefined ? { kind: 'park', reason } : { kind: 'park', reason, opensAtMs };

@@ -201,6 +201,24 @@ describe('settings that change between the claim and the request', () => {
     expect(world.sender.sends.map(({ url }) => url)).toEqual(['https://partner.example/other']);
     expect(await spent(world)).toBe(1);
   });
+
+  it.each<[what: string, settings: Record<string, unknown>, sends: number]>([
+    ['none at all', {}, 1],
+    ['the rate', { ratePerSecond: 5 }, 1],
+    ['the schedule', { schedule: [60] }, 1],
+    ['what is never tried again', { rejectOn: [404] }, 1],
+    ['a header', { headers: { authorization: 'Bearer new-one' } }, 0],
+    ['the time-out', { timeoutMs: 5_000 }, 0],
+    ['the life of the key', { keyLifeHours: 48 }, 0],
+    ['whether a repeat is safe', { repeatSafe: false }, 0],
+    ['the mode', { mode: 'shadow' }, 0],
+  ])('withhold the attempt only where the claim or the request rests on them: %s', async (_what, settings, sends) => {
+    const world = await opened(openTestWorld());
+    behindTheClaim(world, () => world.destination(PARTNER, settings));
+    await world.deliver(EVENT, PARTNER);
+    expect(world.sender.sends).toHaveLength(sends);
+    expect((await outcomesOf(world)).map((one) => one[1])).toEqual([sends === 1 ? 'delivered' : 'withheld']);
+  });
 });
 
 describe('an item of the ledger that cannot be read between the claim and the request', () => {
