@@ -79,6 +79,7 @@ export const longestMsOf = (scheduleSec: readonly number[], timeoutMs: number): 
 
 export const ATTEMPTS_MAX = 50;
 export const REDRIVES_MAX = 5;
+/** The last of them is kept for one that ends the delivery. */
 export const DECISIONS_MAX = 20;
 /** Withheld and abandoned attempts give their unit of the budget back, at most this often in a life. */
 export const REFUNDS_MAX = 5;
@@ -219,9 +220,9 @@ export const SQS_DEAD_KEPT_MS = 14 * DAY;
 
 /**
  * A row holds the accept, a claim, an outcome and at most one late outcome an attempt, the redrives and decisions of
- * its life, and at most one refusal to go on after the accept and after each of those.
+ * its life, and at most one refusal to go on after the accept and after each of those but the last.
  */
-export const JOURNAL_ENTRIES_MAX = 1 + 3 * ATTEMPTS_MAX + 2 * (REDRIVES_MAX + DECISIONS_MAX) + 1;
+export const JOURNAL_ENTRIES_MAX = 1 + 3 * ATTEMPTS_MAX + 2 * (REDRIVES_MAX + DECISIONS_MAX);
 const ROW_BESIDE_JOURNAL_BYTES = 3 * KB + 4 * EXCERPT_BYTES_MAX;
 /** DynamoDB counts three bytes for the list and one for each of its members; the value's own bytes come on top. */
 const STORED_ENTRY_BYTES = JOURNAL_ENTRY_BYTES_MAX + 1;

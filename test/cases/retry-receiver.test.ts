@@ -63,7 +63,7 @@ describe('a destination that always refuses', () => {
 
 describe('Retry-After', () => {
   const dueAfter = async (status: number, retryAfter: readonly string[]) => {
-    const world = await opened(openTestWorld());
+    const world = await opened(openTestWorld(), { keyLifeHours: null });
     world.sender.script(answered(status, { retryAfter }));
     await world.run(0);
     const row = await world.row(EVENT, PARTNER);

@@ -140,10 +140,13 @@ describe('a resolve', () => {
   it('is bound in number over a life', async () => {
     const world = await inDoubt();
     const row = await world.row(EVENT, PARTNER);
-    await world.records.replace(row, { ...row, decisions: DECISIONS_MAX, version: row.version + 1 });
-    const problem = await refused(world, CALLS.resolve, 'once-more');
+    await world.records.replace(row, { ...row, decisions: DECISIONS_MAX - 1, version: row.version + 1 });
+    const again = { ...CALLS.resolve, body: { reason: 'x', as: 'not-delivered', evidence: 'y' } };
+    const problem = await refused(world, again, 'once-more');
     expect(problem).toMatchObject({ status: 409, code: 'life-bound' });
     expect(problem).toHaveProperty('detail', expect.stringContaining(`at most ${DECISIONS_MAX} decisions`));
+    // One that ends it is always left.
+    expect((await decideBy(world, CALLS.cancel, 'enough')).body).toMatchObject({ status: 'cancelled' });
   });
 });
 
@@ -237,6 +240,9 @@ const BAD: readonly (readonly [what: string, call: Call, body: Readonly<Record<s
   ]),
   ['an empty reason', 'cancel', { reason: '' }, 'reason'],
   ['a reason of blanks', 'cancel', { reason: ' \u00a0' }, 'reason'],
+  ...['\u200b', '\u200b \u2060\ufeff', '\u2800', '\u3164', '\u00ad', '\u202e', '\ue000'].map(
+    (reason) => [`a reason that nobody can see: ${JSON.stringify(reason)}`, 'cancel', { reason }, 'reason'] as const,
+  ),
   ['a reason over its length', 'cancel', { reason: 'x'.repeat(REASON_CHARS_MAX + 1) }, 'reason'],
   ['a reason of two lines', 'cancel', { reason: 'a\nb' }, 'reason'],
   ['half of a letter', 'cancel', { reason: 'a\ud800' }, 'reason'],

@@ -14,8 +14,10 @@ import {
   relations,
 } from '../../functions/core/limits.ts';
 import {
+  cancel,
   claim,
   entriesOf,
+  HOUR_MS,
   mark,
   outcomeOf,
   park,
@@ -104,7 +106,7 @@ const attemptsOf = (from: number, count: number): Step[] =>
   ]);
 
 const persons = (): Step[] =>
-  Array.from({ length: REDRIVES_MAX + DECISIONS_MAX }, (_, index) => index + 1).flatMap((n) => {
+  Array.from({ length: REDRIVES_MAX + DECISIONS_MAX - 1 }, (_, index) => index + 1).flatMap((n) => {
     const person = n <= REDRIVES_MAX ? redrive(request(n), { grant: 1 }) : resolve(request(n), 'not-delivered');
     return [refuse('payload-changed'), person, park(), ...attemptsOf(2 * n - 1, 2)];
   });
@@ -112,7 +114,9 @@ const persons = (): Step[] =>
 const fullest = (messageIdOf: (number: number) => string): Scene => {
   const rules = { ...SAFE, keyLifeHours: null, scheduleSec: Array<number>(44).fill(5) };
   const start = sceneOf({ rules, messageIdOf });
-  return play([...persons(), refuse('payload-changed'), settle('w-50', outcomeOf('in-doubt', LONG))], start);
+  const last = request(REDRIVES_MAX + DECISIONS_MAX);
+  const end = [...attemptsOf(ATTEMPTS_MAX - 1, 2), refuse('payload-changed'), cancel(last)];
+  return play([...persons(), ...end, settle('w-50', outcomeOf('in-doubt', LONG))], start);
 };
 
 const bytesOf = ({ row }: Scene): number =>
@@ -133,7 +137,7 @@ describe('the fullest life of a delivery', () => {
       'late-outcome': ATTEMPTS_MAX,
       redriven: REDRIVES_MAX,
       decision: DECISIONS_MAX,
-      refusal: REDRIVES_MAX + DECISIONS_MAX + 1,
+      refusal: REDRIVES_MAX + DECISIONS_MAX,
     });
     expect(row.journal.lines).toHaveLength(JOURNAL_ENTRIES_MAX);
   });
@@ -191,13 +195,13 @@ describe('the loops of a life', () => {
       Array.from({ length: rounds }, (_, n) => [
         claim(`w-${n}`, rules),
         settle(`w-${n}`, 'withheld'),
-        wait(2_000),
+        wait(12 * HOUR_MS),
       ]).flat(),
       sceneOf({ rules }),
     );
 
   it('of withheld and of abandoned attempts end: five units come back, then each round costs one', () => {
-    expect(withheldFor(100, SAFE).row).toMatchObject({
+    expect(withheldFor(20, SAFE).row).toMatchObject({
       status: 'quarantined',
       reason: 'budget',
       attempts: 8 + REFUNDS_MAX,

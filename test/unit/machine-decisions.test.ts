@@ -224,15 +224,25 @@ describe('a cancellation', () => {
 });
 
 describe('twenty decisions', () => {
-  it('are the bound of a life, for every decision but a redrive [M28]', () => {
-    const full = { decisions: DECISIONS_MAX };
-    expect(saidOf(on(quarantinedRow(full), resolve('r', 'delivered')))).toBe('life-bound');
-    expect(saidOf(on(quarantinedRow(full), cancel('r')))).toBe('life-bound');
+  const full = { decisions: DECISIONS_MAX - 1 };
+
+  it('are the bound of a life: the last one is refused to whatever would let the delivery go on [M28]', () => {
+    expect(saidOf(on(quarantinedRow(full), resolve('r', 'not-delivered')))).toBe('life-bound');
+    const oneLess = quarantinedRow({ decisions: DECISIONS_MAX - 2 });
+    expect(saidOf(on(oneLess, resolve('r', 'not-delivered')))).toBe('resolved');
     expect(saidOf(on(quarantinedRow(full), redrive('r')))).toBe('redriven');
-    expect(saidOf(on({ ...acceptedRow(), ...full }, cancel('r')))).toBe('life-bound');
+  });
+
+  it('leave the last one to a decision that ends the delivery, in every state that a person may end', () => {
+    expect(saidOf(on(quarantinedRow(full), resolve('r', 'delivered')))).toBe('resolved');
+    expect(saidOf(on(quarantinedRow(full), cancel('r')))).toBe('cancelled');
+    expect(saidOf(on({ ...acceptedRow(), ...full }, cancel('r')))).toBe('cancelled');
     const lapsed = play([claim('a'), LAPSE], sceneOf({ row: { ...acceptedRow(), ...full } }));
-    expect(saidOf(play([cancel('r')], lapsed))).toBe('life-bound');
-    expect(saidOf(on(quarantinedRow({ decisions: DECISIONS_MAX - 1 }), cancel('r')))).toBe('cancelled');
+    expect(saidOf(play([cancel('r')], lapsed))).toBe('cancelled');
+  });
+
+  it('end a row that has all of them by an older rule', () => {
+    expect(saidOf(on(quarantinedRow({ decisions: DECISIONS_MAX }), cancel('r')))).toBe('cancelled');
   });
 });
 

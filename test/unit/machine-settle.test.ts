@@ -1,7 +1,13 @@
 /** Recording what an attempt came to: under its claim, late, withheld; and what that means for the destination. */
 import { describe, expect, it } from 'vitest';
 import type { Outcome, Rules, Withheld } from '../../functions/core/inputs.ts';
-import { CLOSED_MS_MAX, HORIZON_MS, REFUNDS_MAX, SKEW_MARGIN_MS } from '../../functions/core/limits.ts';
+import {
+  CLOSED_MS_MAX,
+  HORIZON_MS,
+  KEY_END_MARGIN_MS,
+  REFUNDS_MAX,
+  SKEW_MARGIN_MS,
+} from '../../functions/core/limits.ts';
 import type { QuarantineReason, Status } from '../../functions/core/model.ts';
 import type { OutcomeClass } from '../../functions/core/outcome.ts';
 import {
@@ -30,6 +36,7 @@ import {
   wait,
 } from '../support/machine.ts';
 
+const FOR_EVER: Rules = { ...SAFE, keyLifeHours: null };
 const ONE_ATTEMPT: Rules = { ...SAFE, scheduleSec: [] };
 const under = (rules: Rules, outcome: OutcomeClass | Outcome, withheld?: Withheld): Scene =>
   play([claim('a'), settle('a', outcome, withheld)], sceneOf({ rules }));
@@ -134,7 +141,19 @@ describe('the next attempt', () => {
     expect(dueIn(under(SAFE, asking('throttled', 60_000)))).toBe(60_000);
     expect(dueIn(under(SAFE, asking('throttled', 1_000)))).toBe(5_500);
     expect(dueIn(under(SAFE, asking('failed', 0)))).toBe(5_500);
-    expect(dueIn(under(SAFE, asking('failed', HORIZON_MS)))).toBe(HORIZON_MS);
+    expect(dueIn(under(FOR_EVER, asking('failed', HORIZON_MS)))).toBe(HORIZON_MS);
+  });
+
+  it('is not put behind the end of the key on which it would rest, but held at once [M23]', () => {
+    const lastMs = 24 * HOUR_MS - KEY_END_MARGIN_MS - 1;
+    expect(dueIn(under(SAFE, asking('throttled', lastMs)))).toBe(lastMs);
+    expect(endOf(under(SAFE, asking('throttled', lastMs + 1)))).toBe('key-expired');
+    expect(dueIn(under(UNSAFE, asking('throttled', lastMs + 1)))).toBe(lastMs + 1);
+    expect(dueIn(under(FOR_EVER, asking('throttled', lastMs + 1)))).toBe(lastMs + 1);
+    // No key has begun to live where nothing has arrived.
+    const scheduleSec = [(lastMs + 1) / 1_000 + 60];
+    expect(endOf(under({ ...SAFE, scheduleSec }, 'failed'))).toBe('key-expired');
+    expect(endOf(under({ ...SAFE, scheduleSec }, 'not-sent'))).toBe('pending');
   });
 
   it('is not shortened to fit the horizon, but held [M11]', () => {
@@ -262,14 +281,18 @@ describe('a withheld attempt', () => {
   });
 
   it('gives back five units in a life; after that its loop ends with the budget [M7] [M8]', () => {
-    let scene = sceneOf({ rules: { ...SAFE, scheduleSec: [5, 5] } });
-    let rounds = 0;
-    while (scene.row.status === 'pending' && rounds < 100) {
-      rounds += 1;
-      scene = play([claim(`w-${rounds}`), settle(`w-${rounds}`, 'withheld'), wait(2_000)], scene);
+    let scene = sceneOf({ rules: { ...SAFE, scheduleSec: [300, 1_800] } });
+    const waited: number[] = [];
+    while (scene.row.status === 'pending' && waited.length < 100) {
+      const n = waited.length + 1;
+      const next = play([claim(`w-${n}`), settle(`w-${n}`, 'withheld')], scene);
+      const ms = next.row.status === 'pending' ? next.row.dueAtMs - scene.nowMs : 0;
+      scene = play([wait(ms)], next);
+      waited.push(ms);
     }
     expect(scene.row).toMatchObject({ status: 'quarantined', reason: 'budget', refunds: REFUNDS_MAX, attempts: 8 });
-    expect(rounds).toBe(8);
+    // Five seconds of trouble cost nothing; what lasts longer has the time of the schedule, not three seconds more.
+    expect(waited).toEqual([1_000, 1_000, 1_000, 1_000, 1_000, 330_000, 1_980_000, 0]);
   });
 });
 

@@ -263,7 +263,8 @@ describe('a sweep', () => {
     const open: readonly Step[][] = [[], [defer(5_000)], [park()], [claim('a')], [claim('a'), settle('a', 'failed')]];
     for (const steps of open) expect(play([...steps, wait(DAY_MS), sweep('open')]).row.sweeps).toBe(1);
     const asked = outcomeOf('failed', { status: 503, retryAfterMs: 2 * DAY_MS });
-    expect(saidOf(play([claim('a'), settle('a', asked), wait(DAY_MS), sweep()]))).toBe('not-due');
+    const unsafe = [claim('a', UNSAFE), mark('a'), settle('a', asked, undefined, UNSAFE), wait(DAY_MS), sweep()];
+    expect(saidOf(play(unsafe))).toBe('not-due');
     expect(saidOf(play([claim('a'), settle('a', 'gone'), wait(DAY_MS), sweep()]))).toBe('held');
     expect(saidOf(play([claim('a'), settle('a', 'delivered'), wait(DAY_MS), sweep()]))).toBe('done');
   });

@@ -5,7 +5,7 @@
  *   lapsed       --takeOver-->  the earlier attempt is closed first: `abandoned` where it is certain that nothing left,
  *                               `in-doubt` otherwise; then claimed again, or held for a person
  */
-import { type At, type ClaimInput, type Decision, write } from '../inputs.ts';
+import { type At, type ClaimInput, type Decision, type Rules, write } from '../inputs.ts';
 import { ATTEMPTS_MAX, HORIZON_MS, KEY_END_MARGIN_MS, leaseMsOf, REFUNDS_MAX, SKEW_MARGIN_MS } from '../limits.ts';
 import type { Claimed, Delivery, Entry, Life, Pending, QuarantineReason } from '../model.ts';
 import type { OutcomeClass } from '../outcome.ts';
@@ -13,14 +13,19 @@ import { budgetLeft, cancelled, claimed, journaled, lifeOf, quarantined } from '
 
 const HOUR_MS = 3_600_000;
 
+/** Whether an attempt that begins then would rest on a key which the destination may have forgotten. */
+export const isKeyOver = (life: Life, rules: Rules, atMs: number): boolean =>
+  rules.repeatSafe &&
+  rules.keyLifeHours !== null &&
+  life.keyFromMs !== undefined &&
+  atMs >= life.keyFromMs + rules.keyLifeHours * HOUR_MS - KEY_END_MARGIN_MS;
+
 /** Why a new attempt must not be made, if so. The order is the order in which a person would want to be told. */
 const obstacle = (life: Life, input: ClaimInput, nowMs: number): QuarantineReason | undefined => {
   const { rules } = input;
   if (life.doubt === 'safe' && !rules.repeatSafe) return 'in-doubt';
   if (life.doubt === 'unsafe') return 'in-doubt';
-  if (rules.repeatSafe && rules.keyLifeHours !== null && life.keyFromMs !== undefined) {
-    if (nowMs >= life.keyFromMs + rules.keyLifeHours * HOUR_MS - KEY_END_MARGIN_MS) return 'key-expired';
-  }
+  if (isKeyOver(life, rules, nowMs)) return 'key-expired';
   if (!budgetLeft(life) || life.attempts >= ATTEMPTS_MAX) return 'budget';
   if (nowMs > life.horizonFromMs + HORIZON_MS) return 'horizon';
   return undefined;

@@ -97,13 +97,14 @@ const sentAgain = (life: Life, note: 'redriven' | 'resolved', nowMs: number): De
 
 export const resolve = (row: Quarantined, input: ResolveInput, at: At): Decision => {
   if (known(row, input)) return keep('repeated');
-  if (row.decisions >= DECISIONS_MAX) return refused('life-bound');
   if (input.as === 'delivered') {
     return write(
       delivered(decided(lifeOf(row), input, 'resolve-delivered', at.nowMs), at.nowMs, 'decision'),
       'resolved',
     );
   }
+  // The last decision of a life is kept for one that ends it: that one is never refused.
+  if (row.decisions >= DECISIONS_MAX - 1) return refused('life-bound');
   // Nothing has arrived, says a person: no doubt is left, and the life of the key has not begun.
   const { keyFromMs: _never, ...told } = decided(lifeOf(row), input, 'resolve-not-delivered', at.nowMs);
   const life: Life = { ...told, doubt: 'none' };
@@ -113,13 +114,11 @@ export const resolve = (row: Quarantined, input: ResolveInput, at: At): Decision
 
 export const cancel = (row: Pending | Quarantined, input: CancelInput, at: At): Decision => {
   if (known(row, input)) return keep('repeated');
-  if (row.decisions >= DECISIONS_MAX) return refused('life-bound');
   return write(cancelled(decided(lifeOf(row), input, 'cancel', at.nowMs), at.nowMs, 'operator'), 'cancelled');
 };
 
 export const cancelLapsed = (row: Claimed, input: CancelInput, at: At): Decision => {
   if (known(row, input)) return keep('repeated');
-  if (row.decisions >= DECISIONS_MAX) return refused('life-bound');
   const { life } = closeLapsed(row, input, at.nowMs);
   return write(cancelled(decided(life, input, 'cancel', at.nowMs), at.nowMs, 'operator'), 'cancelled');
 };

@@ -11,7 +11,7 @@ import { CLOSED_MS_MAX, DELAY_FLOOR_MS, HORIZON_MS, REFUNDS_MAX } from '../limit
 import type { Claimed, Delivery, Entry, Life, Pending, Quarantined, QuarantineReason } from '../model.ts';
 import { closesDestination } from '../outcome.ts';
 import { dueAfter, nextDelayMs } from '../schedule.ts';
-import { reasonFor } from './claim.ts';
+import { isKeyOver, reasonFor } from './claim.ts';
 import {
   budgetLeft,
   deferred,
@@ -32,7 +32,7 @@ export const mark = (row: Claimed, input: MarkInput, at: At): Decision => {
 export const settle = (row: Claimed, input: SettleInput, at: At): Decision => {
   if (row.claim.id !== input.claimId) return late(row, input, at);
   const life = withKnowledge(lifeOf(row), row, input);
-  const next = nextState(life, input, at);
+  const next = nextState(life, row, input, at);
   const nextAtMs = next.status === 'pending' ? Math.max(next.dueAtMs, next.deferral?.untilMs ?? 0) : undefined;
   const recorded = { ...next, journal: journaled(life, entryOf('outcome', input, at.nowMs, nextAtMs)).journal };
   return write(recorded, recorded.status === 'quarantined' ? 'quarantined' : 'settled', [
@@ -89,7 +89,7 @@ const withKnowledge = (life: Life, row: Claimed, input: SettleInput): Life => {
   };
 };
 
-const nextState = (life: Life, input: SettleInput, at: At): Delivery => {
+const nextState = (life: Life, before: Life, input: SettleInput, at: At): Delivery => {
   const hold = (reason: QuarantineReason): Quarantined => quarantined(life, at.nowMs, reason);
   switch (input.outcome.class) {
     case 'delivered':
@@ -99,7 +99,7 @@ const nextState = (life: Life, input: SettleInput, at: At): Delivery => {
     case 'rejected':
       return hold('rejected');
     case 'withheld':
-      return withhold(life, input, at.nowMs);
+      return withhold(life, input, at, life.refunds > before.refunds);
     case 'in-doubt':
       return life.doubt === 'unsafe' ? hold('in-doubt') : retry(life, input, at);
     case 'not-sent': {
@@ -123,15 +123,19 @@ const retry = (life: Life, input: SettleInput, at: At): Pending | Quarantined =>
     retryAfterMs: outcome.retryAfterMs,
     horizonEndMs: life.horizonFromMs + HORIZON_MS,
   });
-  return due.kind === 'horizon' ? hold('horizon') : pendingAt(life, due.dueAtMs, at.nowMs);
+  if (due.kind === 'horizon') return hold('horizon');
+  // The claim would refuse it then: a row that only waits for that is better held where somebody looks.
+  return isKeyOver(life, rules, due.dueAtMs) ? hold('key-expired') : pendingAt(life, due.dueAtMs, at.nowMs);
 };
 
-const withhold = (life: Life, input: SettleInput, nowMs: number): Pending | Quarantined => {
+/** A unit that does not come back is not spent in a second: whatever holds the attempts up has the schedule's time. */
+const withhold = (life: Life, input: SettleInput, at: At, refunded: boolean): Pending | Quarantined => {
+  const { nowMs } = at;
   if (!budgetLeft(life)) return quarantined(life, nowMs, 'budget');
   const plan = input.withheld ?? { kind: 'again' };
   switch (plan.kind) {
     case 'again':
-      return pendingAt(life, nowMs + DELAY_FLOOR_MS, nowMs);
+      return refunded ? pendingAt(life, nowMs + DELAY_FLOOR_MS, nowMs) : retry(life, input, at);
     case 'park':
       return parked(pendingAt(life, nowMs, nowMs), plan.reason, nowMs, plan.opensAtMs);
     case 'defer':

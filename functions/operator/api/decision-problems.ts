@@ -37,7 +37,8 @@ const DETAILS: Readonly<Record<DeliveryRefusal, (row: Delivery, wish: Wish) => s
 };
 
 const boundOf = (row: Delivery, wish: Wish): string => {
-  if (wish.command !== 'redrive') return `at most ${DECISIONS_MAX} decisions`;
+  if (wish.command !== 'redrive')
+    return `at most ${DECISIONS_MAX} decisions, and the last one has to end it (cancel, or resolve as delivered)`;
   if (row.redrives >= REDRIVES_MAX) return `at most ${REDRIVES_MAX} redrives`;
   return `at most ${ATTEMPTS_MAX} attempts, and its budget is ${row.budget} before this grant of ${wish.grant}`;
 };

@@ -33,15 +33,18 @@ export const destinationId = z.pipe(
   }),
 );
 
+/** Anything but blanks, and but what is shown as a blank or as nothing. U+2800 is braille without a dot. */
+const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{C}\u2800]/u;
+
 /** A sentence for other people: on one line, and not only blanks. */
 export const sentence = z.string().check(
   z.maxLength(REASON_CHARS_MAX),
-  z.refine((text) => /\S/.test(text), 'must say something'),
+  z.refine((text) => VISIBLE.test(text), 'must say something'),
   z.refine((text) => !/\p{Cc}/u.test(text), 'must not hold control characters, line ends included'),
   z.refine((text) => text.isWellFormed(), 'must be whole Unicode text: it holds half of a surrogate pair'),
   z.meta({
     minLength: 1,
-    pattern: '^[^\\p{Cc}]*[^\\p{Cc}\\s][^\\p{Cc}]*$',
+    pattern: `^[^\\p{Cc}]*${VISIBLE.source}[^\\p{Cc}]*$`,
     description: 'a sentence on one line, for whoever reads the record',
   }),
 );
