@@ -22,6 +22,7 @@ import {
 } from '../core/limits.ts';
 import type { Claimed, Delivery } from '../core/model.ts';
 import { type Answer, classify } from '../core/outcome.ts';
+import { secretsIn, withoutSecrets } from '../core/redaction.ts';
 import { type Found, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { brokenItem } from '../steps/broken-item.ts';
 import { transition } from '../steps/transition.ts';
@@ -93,7 +94,7 @@ const recheckAndSend = async (
   });
   const sawFailures = claimed.passed.probe || (view.kind === 'open' && view.failing);
   const outcome = outcomeOf(answer, claimed, world.clock.nowMs());
-  return { outcome: withoutSecrets(outcome, claimed.config, headers), sawFailures };
+  return { outcome: redacted(outcome, claimed.config, headers), sawFailures };
 };
 
 const obstacleInRow = (
@@ -180,17 +181,11 @@ const outcomeOf = (answer: Answer, claimed: ClaimMade, nowMs: number): Outcome =
   };
 };
 
-const SECRET_CHARS_MIN = 6;
-
-/** A page for debugging may repeat our own request: credentials and signatures are not kept for everybody to see. */
-const withoutSecrets = (outcome: Outcome, config: Destination, sent: Readonly<Record<string, string>>): Outcome => {
+/** Excerpts are shown to whoever may look: credentials and signatures of the request are not in them. */
+const redacted = (outcome: Outcome, config: Destination, sent: Readonly<Record<string, string>>): Outcome => {
   if (outcome.excerpt === undefined) return outcome;
-  const values = [...Object.values(config.headers), ...(sent[WEBHOOK_SIGNATURE] ?? '').split(' ')];
-  const secrets = values
-    .flatMap((value) => [value, ...value.split(' ')])
-    .filter((text) => text.length >= SECRET_CHARS_MIN);
-  const excerpt = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), outcome.excerpt);
-  return { ...outcome, excerpt };
+  const secrets = secretsIn([...Object.values(config.headers), sent[WEBHOOK_SIGNATURE] ?? '']);
+  return { ...outcome, excerpt: withoutSecrets(outcome.excerpt, secrets) };
 };
 
 /** Of a success nothing is kept; a blocked address must not show what stood behind it. */

@@ -326,6 +326,26 @@ describe('a signing secret', () => {
   });
 });
 
+describe('a page for debugging that repeats our request', () => {
+  const SECRET = 'Bearer sesame/open"now';
+
+  it.each([
+    ['as PHP writes JSON', JSON.stringify({ authorization: SECRET }).replaceAll('/', '\\/')],
+    ['as HTML', `<td>${SECRET.replaceAll('"', '&quot;')}</td>`],
+    ['as a query', `?authorization=${encodeURIComponent(SECRET)}`],
+    ['cut off in the middle', `${'x'.repeat(490)} ${SECRET.slice(0, 20)}`],
+  ])('shows no credential to whoever may look: %s', async (_how, excerpt) => {
+    const world = openTestWorld();
+    await put(world, { ...GOOD, schedule: [], headers: { authorization: SECRET } });
+    world.sender.script(answered(500, { excerpt }));
+    await world.accepted('order-17', 'partner');
+    await world.run(1_000);
+    const row = await world.row('order-17', 'partner');
+    expect(row.latestExcerpt?.text).toContain('***');
+    expect(JSON.stringify(row)).not.toContain('sesame');
+  });
+});
+
 describe('the list of destinations', () => {
   it('holds each with its state, and no one twice over its pages', async () => {
     const world = openTestWorld();
