@@ -2,17 +2,21 @@
  * The contract can fail: each spoiled port breaks one promise, as real queues and hasty adapters do, and the check of
  * that promise finds it. The sound port from which they are spoiled passes every check.
  */
+import { DeleteMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import type { DeadLetter, DeadLetters } from '../../functions/ports.ts';
 import { type Checks, checkIn, type DeadLettersHarness, DISCARDING, READING, REDRIVING } from './dead-letters.ts';
 import { infraiDeadLetters } from './dead-letters-infrai.ts';
+import { openSqsDeadLetters, sqsDeadLetters } from './dead-letters-sqs.ts';
 
 const CHECKS: Checks = { ...READING, ...REDRIVING, ...DISCARDING };
 
-const spoiled = (spoil: (sound: DeadLetters) => Partial<DeadLetters>): DeadLettersHarness => ({
-  ...infraiDeadLetters,
+type Spoil = (sound: DeadLetters) => Partial<DeadLetters>;
+
+const spoiled = (harness: DeadLettersHarness, spoil: Spoil): DeadLettersHarness => ({
+  ...harness,
   open: async () => {
-    const world = await infraiDeadLetters.open();
+    const world = await harness.open();
     return { ...world, deadLetters: { ...world.deadLetters, ...spoil(world.deadLetters) } };
   },
 });
@@ -30,68 +34,84 @@ const rewritten = ({ body, ...letter }: DeadLetter): DeadLetter => {
   return { ...letter, body: new TextEncoder().encode(JSON.stringify(value)) };
 };
 
-const SPOILED: readonly { readonly port: string; readonly harness: DeadLettersHarness; readonly foundBy: string }[] = [
+interface Spoiled {
+  readonly port: string;
+  readonly spoil: Spoil;
+  readonly foundBy: string;
+  /** Wrong only where a message keeps its id when it is put back; over SQS it gets another. */
+  readonly wrongBecause?: 'ids-survive';
+}
+
+const SPOILED: readonly Spoiled[] = [
   {
     port: 'believes the listing, which is empty',
-    harness: spoiled(() => ({ read: async () => ({ kind: 'read', letters: [] }) })),
+    spoil: () => ({ read: async () => ({ kind: 'read', letters: [] }) }),
     foundBy: 'gives what has died, byte for byte, each with an id of its own',
   },
   {
     port: 'writes messages again',
-    harness: spoiled((sound) => eachLetter(sound, rewritten)),
+    spoil: (sound) => eachLetter(sound, rewritten),
     foundBy: 'gives what has died, byte for byte, each with an id of its own',
   },
   {
     port: 'reads one batch and takes it for all',
-    harness: spoiled((sound) => ({ read: (limit) => sound.read(Math.min(limit, 10)) })),
+    spoil: (sound) => ({ read: (limit) => sound.read(Math.min(limit, 10)) }),
     foundBy: 'goes beyond what one request to the queue may give',
   },
   {
     port: 'ignores the limit',
-    harness: spoiled((sound) => ({ read: () => sound.read(100) })),
+    spoil: (sound) => ({ read: () => sound.read(100) }),
     foundBy: 'gives no more than its limit, and then the others',
   },
   {
     port: 'discards what it reads',
-    harness: spoiled((sound) => ({
+    spoil: (sound) => ({
       read: async (limit) => {
         const read = await sound.read(limit);
         if (read.kind === 'read') for (const letter of read.letters) await sound.discard(letter);
         return read;
       },
-    })),
+    }),
     foundBy: 'leases what it gives: nobody else sees it until the lease ends, and then it is there again',
   },
   {
     port: 'takes a bulk redrive that says ok for done',
-    harness: spoiled(() => ({ redrive: async () => ({ kind: 'done' }) })),
+    spoil: () => ({ redrive: async () => ({ kind: 'done' }) }),
     foundBy: 'puts exactly that one back, where it is pushed again with its bytes',
   },
   {
     port: 'redrives all that it finds',
-    harness: spoiled((sound) => ({
-      redrive: async (letter) => {
-        const done = await sound.redrive(letter);
-        const messageIds = [1, 2, 3].map((n) => letter.messageId.replace(/.$/, String(n)));
-        for (const messageId of messageIds) await sound.redrive({ ...letter, messageId });
-        return done;
-      },
-    })),
+    spoil: (sound) => {
+      const seen: DeadLetter[] = [];
+      return {
+        read: async (limit) => {
+          const read = await sound.read(limit);
+          if (read.kind === 'read') seen.push(...read.letters);
+          return read;
+        },
+        redrive: async (letter) => {
+          const done = await sound.redrive(letter);
+          for (const other of seen) if (other.messageId !== letter.messageId) await sound.redrive(other);
+          return done;
+        },
+      };
+    },
     foundBy: 'puts exactly that one back, where it is pushed again with its bytes',
   },
   {
     port: 'calls every redrive done',
-    harness: spoiled((sound) => ({
+    spoil: (sound) => ({
       redrive: async (letter) => {
         await sound.redrive(letter);
         return { kind: 'done' };
       },
-    })),
+    }),
     foundBy: 'of an id that is not dead is a failed value, and changes nothing',
   },
   {
     port: 'remembers what it has redriven, and does it once only',
-    harness: spoiled((sound) => {
+    wrongBecause: 'ids-survive',
+    spoil: (sound) => {
       const known = new Set<string>();
       return {
         redrive: async (letter) => {
@@ -100,27 +120,27 @@ const SPOILED: readonly { readonly port: string; readonly harness: DeadLettersHa
           return sound.redrive(letter);
         },
       };
-    }),
+    },
     foundBy: 'begins the deliveries of a message anew: it may die again, and be redriven again',
   },
   {
     port: 'discards by redriving',
-    harness: spoiled((sound) => ({ discard: (letter) => sound.redrive({ ...letter, body: new Uint8Array() }) })),
+    spoil: (sound) => ({ discard: (letter) => sound.redrive({ ...letter, body: new Uint8Array() }) }),
     foundBy: 'removes exactly that one for good, and nothing is pushed',
   },
   {
     port: 'calls every discard done',
-    harness: spoiled((sound) => ({
+    spoil: (sound) => ({
       discard: async (letter) => {
         await sound.discard(letter);
         return { kind: 'done' };
       },
-    })),
+    }),
     foundBy: 'of an unknown id is a failed value, and changes nothing',
   },
   {
     port: 'counts what is in sight only',
-    harness: spoiled((sound) => {
+    spoil: (sound) => {
       let leased = 0;
       return {
         read: async (limit) => {
@@ -133,24 +153,50 @@ const SPOILED: readonly { readonly port: string; readonly harness: DeadLettersHa
           return stats.kind === 'stats' ? { ...stats, dead: stats.dead - leased } : stats;
         },
       };
-    }),
+    },
     foundBy: 'loses nothing, however often it is done, and the count goes on counting what is leased',
   },
 ];
 
-describe('the contract of dead letters', () => {
-  it.each(SPOILED)('finds a port that $port', async ({ harness, foundBy }) => {
+describe.each([
+  ['Infrai', infraiDeadLetters, SPOILED],
+  ['SQS', sqsDeadLetters, SPOILED.filter(({ wrongBecause }) => wrongBecause !== 'ids-survive')],
+] as const)('the contract of dead letters, over %s', (_name, harness, all) => {
+  it.each(all)('finds a port that $port', async ({ spoil, foundBy }) => {
     const check = CHECKS[foundBy];
     expect(check, 'there is such a check').toBeDefined();
-    await expect(checkIn(harness, check)).rejects.toThrow();
+    await expect(checkIn(spoiled(harness, spoil), check)).rejects.toThrow();
   });
 
   it('finds nothing where nothing is spoiled', async () => {
-    const found = new Set(SPOILED.map(({ foundBy }) => foundBy));
-    for (const promise of found)
+    for (const promise of new Set(SPOILED.map(({ foundBy }) => foundBy))) {
       await checkIn(
-        spoiled(() => ({})),
+        spoiled(harness, () => ({})),
         CHECKS[promise],
       );
+    }
   });
 });
+
+describe('the contract of dead letters, over SQS alone', () => {
+  it('finds a port that settles by a handle without asking whether it still holds', async () => {
+    const check = CHECKS['of one that has been redriven already is a failed value'];
+    await expect(checkIn(unasked, check)).rejects.toThrow();
+  });
+});
+
+/** Sent and deleted, as hasty code does it: SQS says yes to a delete by a handle that has run out. */
+const unasked: DeadLettersHarness = {
+  ...sqsDeadLetters,
+  open: async () => {
+    const { world, ...rest } = await openSqsDeadLetters();
+    const { client, queueUrl, deadLetterUrl } = world.sqs;
+    const redrive: DeadLetters['redrive'] = async ({ handle, body }) => {
+      const MessageBody = new TextDecoder().decode(body);
+      await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody }));
+      await client.send(new DeleteMessageCommand({ QueueUrl: deadLetterUrl, ReceiptHandle: handle }));
+      return { kind: 'done' };
+    };
+    return { ...rest, deadLetters: { ...rest.deadLetters, redrive } };
+  },
+};

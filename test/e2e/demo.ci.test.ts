@@ -9,3 +9,18 @@ it('tells all stories of the demo, the long ones too, in under four minutes', { 
   expect(code).toBe(0);
   expect(performance.now() - began).toBeLessThan(240_000);
 });
+
+/** Title, requests, effects of each story that was told; the outcomes hold times and ids. */
+const countsIn = (output: string): readonly string[] =>
+  [...output.matchAll(/^ {2}(?:ok {2}|FAIL) {2}(.+?) {2,}(\d+ requests, \d+ effects)/gm)]
+    .map(([, title, counts]) => `${title}: ${counts}`)
+    .toSorted();
+
+it('tells the same stories over SQS, with the same counts at the partner', { timeout: 240_000 }, async () => {
+  const infrai = await runProgram('infra/local/demo/demo.ts', []).ended();
+  const sqs = await runProgram('infra/local/demo/demo.ts', ['--transport', 'sqs']).ended();
+  expect(sqs.output).toMatch(/over sqs[^]*?(\d+) of \1 stories hold/);
+  expect(sqs.code).toBe(0);
+  expect(countsIn(sqs.output).length).toBeGreaterThan(10);
+  expect(countsIn(sqs.output)).toEqual(countsIn(infrai.output));
+});
