@@ -23,6 +23,8 @@ import { type OncewardProps, type Settings, settingsOf, usesInfrai, usesSqs } fr
 import { LedgerTable } from './table.ts';
 import type { Watched } from './watched.ts';
 
+export type { OncewardProps } from './settings.ts';
+
 const ENTRIES = {
   intake: 'functions/intake/handler.ts',
   receiver: 'functions/receiver/sqs-handler.ts',
