@@ -45,7 +45,12 @@ const send = ({ method, url, headers, body, timeoutMs }: CallerRequest): Promise
     const begin = new URL(url).protocol === 'https:' ? requestHttps : requestHttp;
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     // Of no agent: nothing is kept open, so that a program that is done can end.
-    const options = { method, headers: { ...headers, ...length }, signal: AbortSignal.timeout(timeoutMs), agent: false };
+    const options = {
+      method,
+      headers: { ...headers, ...length },
+      signal: AbortSignal.timeout(timeoutMs),
+      agent: false,
+    };
     const asked = begin(url, options, resolve);
     asked.on('error', reject);
     asked.end(body);

@@ -15,6 +15,7 @@ import { lambdaEntry, remainingMsOf } from '../../functions/http/lambda.ts';
 import { bundle } from '../../infra/aws/bundle.ts';
 import { eventV1, eventV2 } from '../support/lambda-events.ts';
 import { openPublishStub } from '../support/publish-stub.ts';
+import { scheduledEvent, sqsBatch, sqsRecord } from '../support/sqs-events.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
@@ -107,6 +108,17 @@ describe('a header that came twice', () => {
     // Format 2.0 has joined them already.
     const joined = eventV2({ body: '{}', headers: { 'x-infrai-signature': 'a,b' } });
     expect((await serve(joined)).body.signature).toBe('a,b');
+  });
+});
+
+describe('cookies, which the platform hands over beside the headers', () => {
+  it('change nothing: the signature and the bytes reach the app as they came', async () => {
+    const headers = { 'x-infrai-signature': 'abc' };
+    const { status, body } = await serve({
+      ...eventV2({ body: '{}', headers }),
+      cookies: ['a=1', 'b=2'],
+    } as LambdaEvent);
+    expect([status, body.signature, body.hex]).toEqual([200, 'abc', '7b7d']);
   });
 });
 
@@ -335,9 +347,40 @@ describe('a handler in the cloud', () => {
   });
 });
 
+describe('the receiver of SQS, as it is bundled', () => {
+  const queueArn = 'arn:aws:sqs:eu-central-1:123456789012:onceward';
+  const message = '{"kind":"deliver","format":1,"event":"e-1","destination":"partner"}';
+  const batch = sqsBatch(
+    sqsRecord('m-1', message, { eventSourceARN: queueArn }),
+    sqsRecord('m-2', message, { eventSourceARN: `${queueArn}-of-somebody-else` }),
+  );
+  const failed = [{ itemIdentifier: 'm-1' }, { itemIdentifier: 'm-2' }];
+
+  it.each([
+    ['0', false],
+    ['1', false],
+    ['undefined', true],
+    ['30000', true],
+  ])(
+    'with %s ms left: names what it cannot do, and looks into the ledger only where there is time',
+    async (left, tries) => {
+      const script = `const { handler } = await import(files['sqs-receiver']);
+      const answer = await handler(${JSON.stringify(batch)}, { getRemainingTimeInMillis: () => ${left} });
+      return { ...answer, tried: reached.length > 0 };`;
+      const { batchItemFailures, tried } = z.parse(batchReport, await run(script, SETTINGS));
+      expect(batchItemFailures.toSorted((a, b) => a.itemIdentifier.localeCompare(b.itemIdentifier))).toEqual(failed);
+      expect(tried).toBe(tries);
+    },
+  );
+});
+
+const batchReport = z.object({
+  batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })),
+  tried: z.boolean(),
+});
+
 describe('the reconciler', () => {
-  const scheduled = { 'detail-type': 'Scheduled Event', source: 'aws.events', detail: {} };
-  const script = `return await (await import(files.reconciler)).handler(${JSON.stringify(scheduled)});`;
+  const script = `return await (await import(files.reconciler)).handler(${JSON.stringify(scheduledEvent)});`;
 
   it('enqueues one message a shard and returns the counts', async () => {
     const queue = await openPublishStub();
