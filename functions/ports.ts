@@ -101,15 +101,18 @@ export interface Ledger {
  * workers ask at the same moment, and none of them has anything to decide.
  */
 export interface Pace {
-  /** Takes the next free slot at or after `fromMs`; the one behind it is free `stepMs` later. */
+  /** Takes the next free slot of the line at or after `fromMs`; the one behind it is free `stepMs` later. */
   take(destination: DestinationId, line: PaceLine, fromMs: number, stepMs: number): Promise<number>;
 }
 
 /**
- * What the slots are for. Lines do not know of each other: who waits behind a closing must not hold up what comes when
- * it was lifted, nor who asks for a place.
+ * Where to stand in line: to be sent, or to ask for a place. A destination has one line of each kind. A higher number
+ * begins its line anew at the present, and whoever still comes with a lower one is let into the one that stands.
  */
-export type PaceLine = 'rate' | 'places' | 'parked' | `closed-${number}`;
+export interface PaceLine {
+  readonly kind: 'rate' | 'places';
+  readonly number: number;
+}
 
 /** What an index answers. Eventually consistent and possibly wrong: the row decides, always. */
 export type DueRow = DeliveryRef & { readonly lookAfterMs: number };

@@ -54,9 +54,9 @@ export const paused = (gate: Gate, pause: Pause): Gate | undefined => {
   return { ...gate, pause };
 };
 
-/** Everything open again: pause, closing and count are gone. */
+/** Everything open again: pause, closing and count are gone, and nobody waits behind what they had held up. */
 export const resumed = (gate: Gate): Gate | undefined => {
   const { pause, closedUntilMs, closedSinceMs, failures, ...rest } = gate;
   const nothing = [pause, closedUntilMs, closedSinceMs, failures].every((member) => member === undefined);
-  return nothing ? undefined : rest;
+  return nothing ? undefined : { ...rest, resumes: (gate.resumes ?? 0) + 1 };
 };

@@ -31,6 +31,8 @@ export type GateView =
   | {
       readonly kind: 'open';
       readonly config: Destination;
+      /** In which line its deliveries stand. */
+      readonly line: number;
       /** Attempts it may have at once; undefined: as many as there are workers. */
       readonly places: number | undefined;
       /** It has failed since its last success: the next success is worth a write. */
@@ -46,7 +48,7 @@ export type GateView =
       /** Paused by the breaker, and nothing else stands in the way: the one that has taken the probe may go. */
       readonly probeOnly: boolean;
     }
-  | { readonly kind: 'wait'; readonly config: Destination; readonly untilMs: number }
+  | { readonly kind: 'wait'; readonly config: Destination; readonly line: number; readonly untilMs: number }
   | { readonly kind: 'no-destination' }
   /** Settings or gate were written by newer code: whatever they say, this code must not act on them. */
   | { readonly kind: 'newer'; readonly format: number };
@@ -62,9 +64,18 @@ const viewOf = (config: Destination, gate: Gate | undefined, nowMs: number): Gat
   const untilMs = gate?.closedUntilMs ?? 0;
   if (gate?.pause) return viewPaused(config, gate.pause, untilMs, nowMs);
   if (untilMs - nowMs > CLOSED_PARKS_MS) return parkView(config, 'closed', untilMs, false);
-  if (untilMs > nowMs) return { kind: 'wait', config, untilMs };
-  return { kind: 'open', config, places: placesOf(config, gate, nowMs), failing: (gate?.failures?.count ?? 0) > 0 };
+  const line = lineOf(config, gate);
+  if (untilMs > nowMs) return { kind: 'wait', config, line, untilMs };
+  const failing = (gate?.failures?.count ?? 0) > 0;
+  return { kind: 'open', config, line, places: placesOf(config, gate, nowMs), failing };
 };
+
+/**
+ * All deliveries of a destination stand in one line, whatever they wait for: its rate holds for all of them together.
+ * New settings and a resume begin a new line, and slots of an earlier one are good no more: they were given at another
+ * rate, or behind a closing that was lifted. Both numbers only grow, so their sum names the line and its order.
+ */
+const lineOf = (config: Destination, gate: Gate | undefined): number => config.version + (gate?.resumes ?? 0);
 
 /** A closing holds for the probe too: the destination has said itself when it wants to hear of us again. */
 const viewPaused = (config: Destination, { probeAtMs }: Pause, closedUntilMs: number, nowMs: number): GateView => {
@@ -91,9 +102,9 @@ const placesOf = (config: Destination, gate: Gate | undefined, nowMs: number): n
 export const slotStepMs = (config: Pick<Destination, 'ratePerSecond'>): number =>
   1_000 / (config.ratePerSecond ?? DRAIN_PER_SECOND_DEFAULT);
 
-/** The slot of the rate that the row was given, if it comes in it: a slot is asked for once, and kept. */
-export const slotOf = (row: Delivery, nowMs: number): number | undefined => {
-  if (row.status !== 'pending' || row.deferral?.reason !== 'rate') return undefined;
+/** The slot that the row was given in this line, if it comes in it: a slot is asked for once, and kept. */
+export const slotOf = (row: Delivery, line: number, nowMs: number): number | undefined => {
+  if (row.status !== 'pending' || row.deferral?.line !== line) return undefined;
   const { untilMs } = row.deferral;
   return nowMs >= untilMs && nowMs <= untilMs + SLOT_GOOD_MS ? untilMs : undefined;
 };

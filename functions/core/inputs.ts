@@ -1,7 +1,7 @@
 /** What can happen to a delivery, and what a decision about it looks like. All of it data; nothing here acts. */
 import type { ClaimId, WriteId } from './ids.ts';
 import type { Destination } from './items.ts';
-import type { Delivery, ParkReason, QuarantineReason, WaitReason } from './model.ts';
+import type { Deferral, Delivery, ParkReason, QuarantineReason } from './model.ts';
 import type { OutcomeClass } from './outcome.ts';
 
 /** The settings of the destination that the machine looks at, as they are at this moment. */
@@ -30,10 +30,8 @@ export interface ParkInput extends Recorded {
 }
 
 /** The gate asks for a short wait with a known end. */
-export interface DeferInput extends Recorded {
+export interface DeferInput extends Recorded, Deferral {
   readonly kind: 'defer';
-  readonly reason: Exclude<WaitReason, 'paused'>;
-  readonly untilMs: number;
   readonly rules: Rules;
 }
 
@@ -59,7 +57,7 @@ export interface Outcome {
 export type Withheld =
   | { readonly kind: 'again' }
   | { readonly kind: 'park'; readonly reason: ParkReason; readonly opensAtMs?: number }
-  | { readonly kind: 'defer'; readonly reason: Exclude<WaitReason, 'paused'>; readonly untilMs: number };
+  | ({ readonly kind: 'defer' } & Deferral);
 
 /** An attempt has come to something; recorded under its claim. */
 export interface SettleInput extends Recorded {
@@ -79,6 +77,8 @@ export interface SweepInput {
   readonly gate?: 'open' | 'closed';
   /** For a parked row at a gate that opens: its slot, so that what was parked together does not go out together. */
   readonly slotAtMs?: number;
+  /** The line of that slot. */
+  readonly line?: number;
   /** For a parked row at a closed gate: when it may open by itself. */
   readonly opensAtMs?: number;
 }

@@ -94,6 +94,8 @@ export interface Gate {
   readonly failures?: Failures;
   /** Until then, after a time-out, only a few attempts at once: one hanging destination must not take all workers. */
   readonly crowdedUntilMs?: number;
+  /** How often a person has resumed it: each time, all slots that were given out before are void. */
+  readonly resumes?: number;
   /** Requests of people that have changed it, the latest at the end: one that stands here does not act again. */
   readonly decided?: readonly RequestId[];
   /** The latest writes, the newest at the end: one that finds itself here, after a lost answer, has been done. */

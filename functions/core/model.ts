@@ -147,6 +147,8 @@ export interface Life extends DeliveryRef {
 export interface Deferral {
   readonly untilMs: number;
   readonly reason: Exclude<WaitReason, 'paused'>;
+  /** The number of the line in which its time is a slot, and good for as long as that line stands; else a plain wait. */
+  readonly line?: number;
 }
 
 export interface Parking {

@@ -9,7 +9,7 @@
  * began is obeyed.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type GateView, slotStepMs, viewGate } from '../core/gate.ts';
+import { type GateView, viewGate } from '../core/gate.ts';
 import { WEBHOOK_SIGNATURE } from '../core/headers.ts';
 import type { Outcome, Withheld } from '../core/inputs.ts';
 import type { Destination } from '../core/items.ts';
@@ -27,7 +27,7 @@ import { type Found, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { brokenItem } from '../steps/broken-item.ts';
 import { transition } from '../steps/transition.ts';
 import type { ClaimMade } from './claim.ts';
-import type { Passed } from './gate.ts';
+import { type Passed, takeSlot } from './gate.ts';
 import { type Prepared, prepare } from './request.ts';
 import type { Receiver, Run } from './run.ts';
 
@@ -132,13 +132,8 @@ const obstacleInGate = async (
       if (claimed.passed.probe && view.probeOnly) return undefined;
       return withheld(view.reason, parkPlan(view));
     case 'wait': {
-      const untilMs = await world.pace.take(
-        claimed.row.destination,
-        `closed-${view.untilMs}`,
-        view.untilMs,
-        slotStepMs(view.config),
-      );
-      return withheld('closed', { kind: 'defer', reason: 'closed', untilMs });
+      const untilMs = await takeSlot(world, claimed.row, view, view.untilMs);
+      return withheld('closed', { kind: 'defer', reason: 'closed', untilMs, line: view.line });
     }
     case 'probe':
     case 'no-destination':

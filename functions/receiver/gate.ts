@@ -14,7 +14,8 @@ import {
   RATE_BURST_MS,
   SLOT_GOOD_MS,
 } from '../core/limits.ts';
-import type { Delivery, ParkReason, WaitReason } from '../core/model.ts';
+import type { Deferral, Delivery, DeliveryRef, ParkReason } from '../core/model.ts';
+import type { PaceLine } from '../ports.ts';
 import { takeProbe } from '../steps/gate.ts';
 import { takePlace } from '../steps/places.ts';
 import { type Transition, transition } from '../steps/transition.ts';
@@ -55,13 +56,9 @@ export const passGate = async (world: Receiver, run: Run, row: Delivery): Promis
     case 'park':
       return park(world, run, row, view.config, view.reason, view.opensAtMs);
     case 'wait': {
-      const slotMs = await world.pace.take(
-        row.destination,
-        `closed-${view.untilMs}`,
-        view.untilMs,
-        slotStepMs(view.config),
-      );
-      return defer(world, run, row, view.config, 'closed', slotMs);
+      const { untilMs, line } = view;
+      const slotMs = await takeSlot(world, row, view, untilMs);
+      return defer(world, run, row, view.config, { reason: 'closed', untilMs: slotMs, line });
     }
     case 'newer':
       world.telemetry.count('row-of-later-format');
@@ -78,12 +75,13 @@ const passOpen = async (
   row: Delivery,
   view: Extract<GateView, { kind: 'open' }>,
 ): Promise<GatePassed> => {
-  const { config, places } = view;
+  const { config, line, places } = view;
   let slot: Pick<Passed, 'slotEndsAtMs'> = {};
   if (config.ratePerSecond !== undefined) {
     const nowMs = world.clock.nowMs();
-    const slotMs = slotOf(row, nowMs) ?? (await world.pace.take(row.destination, 'rate', nowMs, slotStepMs(config)));
-    if (slotMs > nowMs + RATE_BURST_MS) return defer(world, run, row, config, 'rate', slotMs);
+    const slotMs = slotOf(row, line, nowMs) ?? (await takeSlot(world, row, view, nowMs));
+    if (slotMs > nowMs + RATE_BURST_MS)
+      return defer(world, run, row, config, { reason: 'rate', untilMs: slotMs, line });
     slot = { slotEndsAtMs: slotMs + SLOT_GOOD_MS };
   }
   if (places === undefined) return { ...passed(world, config, false), ...slot };
@@ -91,15 +89,25 @@ const passOpen = async (
   const place = await takePlace(world, row.destination, places, claimId, leaseMsOf(config.timeoutMs));
   if (place !== undefined) return { kind: 'passed', config, claimId, place, ...slot, probe: false };
   world.telemetry.count('places-full');
-  return defer(world, run, row, config, 'concurrency', await nextAskMs(world, row));
+  return defer(world, run, row, config, { reason: 'concurrency', untilMs: await nextAskMs(world, row) });
 };
+
+/** The next slot in the line of the destination, at its rate. */
+export const takeSlot = (
+  world: Receiver,
+  { destination }: DeliveryRef,
+  { line, config }: Extract<GateView, { kind: 'open' | 'wait' }>,
+  fromMs: number,
+): Promise<number> => world.pace.take(destination, { kind: 'rate', number: line }, fromMs, slotStepMs(config));
 
 /** Its own wait, and its turn among all that wait for the same destination. */
 const nextAskMs = async (world: Receiver, row: Delivery): Promise<number> => {
   const nowMs = world.clock.nowMs();
-  const turnMs = await world.pace.take(row.destination, 'places', nowMs + DELAY_FLOOR_MS, PLACE_ASK_STEP_MS);
+  const turnMs = await world.pace.take(row.destination, ASKING, nowMs + DELAY_FLOOR_MS, PLACE_ASK_STEP_MS);
   return Math.max(turnMs, nowMs + placeWaitMs(row, world.dice.draw()));
 };
+
+const ASKING: PaceLine = { kind: 'places', number: 0 };
 
 const passed = (world: Receiver, config: Destination, probe: boolean): Passed => ({
   kind: 'passed',
@@ -131,13 +139,12 @@ const defer = (
   run: Run,
   row: Delivery,
   config: Destination,
-  reason: Exclude<WaitReason, 'paused'>,
-  untilMs: number,
+  deferral: Deferral,
 ): Promise<GatePassed> =>
   answered(world, row, {
     kind: 'defer',
-    reason,
-    untilMs: Math.ceil(untilMs),
+    ...deferral,
+    untilMs: Math.ceil(deferral.untilMs),
     rules: rulesOf(config),
     ...recorded(world, run),
   });

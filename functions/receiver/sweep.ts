@@ -10,9 +10,8 @@
  * order: those that were handled have a later time by then, and those that cannot be (broken, of a later format, met
  * through an old entry) are left behind, so that they never hide the rest.
  */
-import { slotStepMs, viewGate } from '../core/gate.ts';
+import { viewGate } from '../core/gate.ts';
 import type { SweepInput } from '../core/inputs.ts';
-import type { Destination } from '../core/items.ts';
 import { publishKeyOf } from '../core/keys.ts';
 import {
   PROBE_EVERY_MS,
@@ -26,10 +25,11 @@ import {
 import { type Message, sweepBody } from '../core/message.ts';
 import type { DeliveryRef } from '../core/model.ts';
 import { phaseOf } from '../core/phase.ts';
-import { type DueRow, LedgerCorrupt, type PaceLine, PortUnavailable } from '../ports.ts';
+import { type DueRow, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { notPublished } from '../steps/not-published.ts';
 import { transition } from '../steps/transition.ts';
 import { ack, type Verdict } from './answer.ts';
+import { takeSlot } from './gate.ts';
 import { endPass, type Pass, takeShard } from './heartbeat.ts';
 import { rescueEvents } from './rescue.ts';
 import type { Receiver, Run } from './run.ts';
@@ -66,7 +66,7 @@ const sweepPage = async (world: Receiver, message: SweepMessage, pass: Pass, end
   return true;
 };
 
-type Gated = Pick<SweepInput, 'gate' | 'slotAtMs' | 'opensAtMs'>;
+type Gated = Pick<SweepInput, 'gate' | 'slotAtMs' | 'line' | 'opensAtMs'>;
 
 /** If this publish fails, the next tick begins where this pass has ended. */
 const enqueueNext = async (world: Receiver, { shard, tick, page }: SweepMessage): Promise<void> => {
@@ -113,9 +113,6 @@ const lookAt = async (world: Receiver, ref: DueRow, tick: number, pass: Pass): P
   if (phase !== 'live' && input.gate !== 'closed') pass.published += 1;
 };
 
-const slotAt = (world: Receiver, ref: DeliveryRef, line: PaceLine, fromMs: number, config: Destination) =>
-  world.pace.take(ref.destination, line, fromMs, slotStepMs(config));
-
 /**
  * What the gate says for a parked row. Rows that go get a slot each, or the sweep itself would be the burst. Of those
  * that wait for a probe, one goes now and some look again at the next one; the others have their hour.
@@ -128,9 +125,9 @@ const gateOf = async (world: Receiver, ref: DeliveryRef, pass: Pass): Promise<Ga
     case 'open':
       // A probe of this very pass has opened it, and with it the drain that lets the others go.
       if (pass.probed.has(ref.destination)) return { gate: 'closed', opensAtMs: nowMs + PROBE_EVERY_MS };
-      return { gate: 'open', slotAtMs: await slotAt(world, ref, 'parked', nowMs, view.config) };
+      return { gate: 'open', slotAtMs: await takeSlot(world, ref, view, nowMs), line: view.line };
     case 'wait':
-      return { gate: 'open', slotAtMs: await slotAt(world, ref, `closed-${view.untilMs}`, view.untilMs, view.config) };
+      return { gate: 'open', slotAtMs: await takeSlot(world, ref, view, view.untilMs), line: view.line };
     case 'probe': {
       const met = pass.probed.get(ref.destination) ?? 0;
       pass.probed.set(ref.destination, met + 1);

@@ -96,7 +96,7 @@ const caseOf = (shut: boolean) =>
       const config = destinationOf(now);
       const gate: GateView = shut
         ? { kind: 'park', config, reason: 'paused', opensAtMs: undefined, probeOnly: false }
-        : { kind: 'open', config, places: undefined, failing: false };
+        : { kind: 'open', config, line: config.version, places: undefined, failing: false };
       return { scene, now, context: { nowMs: scene.nowMs, acceptSecondEffect: accepts, gate } };
     });
 

@@ -127,7 +127,10 @@ const delivery = fc.oneof(
         {
           dueAtMs: instantMs,
           lookAfterMs: instantMs,
-          deferral: record({ untilMs: instantMs, reason: fc.constantFrom('rate', 'closed', 'concurrency') }),
+          deferral: record(
+            { untilMs: instantMs, reason: fc.constantFrom('rate', 'closed', 'concurrency'), line: count },
+            { requiredKeys: ['untilMs', 'reason'] },
+          ),
           parking: record({ sinceMs: instantMs, reason: fc.constantFrom('paused', 'closed') }),
           waits: record({ count, sinceMs: instantMs, reason: wait }),
         },
@@ -206,6 +209,7 @@ const others: readonly fc.Arbitrary<Item>[] = [
       closedSinceMs: instantMs,
       failures: record({ count, sinceMs: instantMs }),
       crowdedUntilMs: instantMs,
+      resumes: count,
       decided: fc.array(request),
       writes: fc.array(writeId),
       carried,

@@ -145,6 +145,9 @@ export const park = (reason: 'paused' | 'closed' = 'paused', rules?: Rules): Ste
   reason,
   ...(rules ? { rules } : {}),
 });
+/** The line in which rates and closings give their slots. */
+export const LINE = 3;
+
 export const defer = (ms: number, reason: Exclude<WaitReason, 'paused'> = 'rate'): Step => ({
   do: 'defer',
   ms,
@@ -229,12 +232,19 @@ export const inputOf = (scene: Scene, step: NumberedStep): Input | undefined => 
       return { kind: 'park', reason: step.reason, rules, ...recorded, ...opens };
     }
     case 'defer':
-      return { kind: 'defer', reason: step.reason, untilMs: scene.nowMs + step.ms, rules, ...recorded };
+      return {
+        kind: 'defer',
+        reason: step.reason,
+        untilMs: scene.nowMs + step.ms,
+        ...(step.reason === 'concurrency' ? {} : { line: LINE }),
+        rules,
+        ...recorded,
+      };
     case 'sweep':
       return {
         ...{ kind: 'sweep', tick: step.number },
         ...(step.gate ? { gate: step.gate } : {}),
-        ...(step.slotInMs === undefined ? {} : { slotAtMs: scene.nowMs + step.slotInMs }),
+        ...(step.slotInMs === undefined ? {} : { slotAtMs: scene.nowMs + step.slotInMs, line: LINE }),
       };
     case 'refuse':
       return { kind: 'refuse', reason: step.reason, ...recorded };

@@ -67,6 +67,7 @@ const destinations = (): readonly Item[] => [
     closedSinceMs: T0_MS,
     failures: { count: 20, sinceMs: T0_MS - 600_000 },
     crowdedUntilMs: T0_MS + 600_000,
+    resumes: 2,
     decided: [requestIdOf('request-1'), requestIdOf('request-2')],
     writes: [writeIdOf('w-1'), writeIdOf('w-2')],
   }),

@@ -158,7 +158,7 @@ export const parkedRow = (overrides: Overrides<Pending> = {}): Pending =>
 export const deferredRow = (overrides: Overrides<Pending> = {}): Pending =>
   pendingRow({
     version: 2,
-    deferral: { untilMs: T0_MS + 4_000, reason: 'rate' },
+    deferral: { untilMs: T0_MS + 4_000, reason: 'rate', line: 3 },
     waits: { count: 1, sinceMs: T0_MS, reason: 'rate' },
     ...overrides,
   });

@@ -157,14 +157,15 @@ export const heldDeadLetters = (): HeldDeadLetters => {
 
 // ---- pace ---------------------------------------------------------------------------------------------------------
 
-/** Slots in time, one behind the other, for each destination. */
+/** Slots in time, one behind the other, in each line of each destination. */
 export const slotsInMemory = (): Pace => {
-  const free = new Map<string, number>();
+  const lines = new Map<string, { readonly number: number; readonly freeMs: number }>();
   return {
-    take: async (destination, line, fromMs, stepMs) => {
-      const name = `${destination} ${line} ${stepMs}`;
-      const slot = Math.max(free.get(name) ?? 0, fromMs);
-      free.set(name, slot + stepMs);
+    take: async (destination, { kind, number }, fromMs, stepMs) => {
+      const standing = lines.get(`${destination} ${kind}`);
+      const slot = standing === undefined || standing.number < number ? fromMs : Math.max(standing.freeMs, fromMs);
+      const latest = Math.max(standing?.number ?? 0, number);
+      lines.set(`${destination} ${kind}`, { number: latest, freeMs: slot + stepMs });
       return slot;
     },
   };

@@ -94,7 +94,7 @@ describe('the breaker', () => {
 
   it('may open again after a resume only with a row of its own', () => {
     const open = resumed(failed(evenly(20, BREAKER_MS)));
-    expect(open).toEqual(OPEN);
+    expect(open).toEqual({ ...OPEN, resumes: 1 });
     expect(failed([BREAKER_MS + 1], open).pause).toBeUndefined();
   });
 
@@ -238,7 +238,7 @@ describe('a pause', () => {
       failures: { count: 1, sinceMs: START_MS },
       crowdedUntilMs: START_MS,
     });
-    expect(resumed(gate)).toEqual(gateItem({ crowdedUntilMs: START_MS }));
+    expect(resumed(gate)).toEqual(gateItem({ crowdedUntilMs: START_MS, resumes: 1 }));
   });
 
   it('that is not there needs no write to end', () => {

@@ -33,9 +33,9 @@ const without = (record: Stored, name: string): Stored => {
 /** One half of a pair, or one of the queue's five numbers, is missed; what stands for itself alone is not. */
 const OPTIONAL: { readonly [kind in Item['item']]?: readonly string[] } = {
   event: ['typ', 'delMs', 'tp', 'rep'],
-  delivery: ['keyMs', 'senMs'],
+  delivery: ['keyMs', 'senMs', 'defLn'],
   destination: ['rate', 'conc', 'delMs'],
-  gate: ['prbMs', 'cloMs', 'sinMs', 'crwMs', 'req', 'wid'],
+  gate: ['prbMs', 'cloMs', 'sinMs', 'crwMs', 'resN', 'req', 'wid'],
   slot: ['cid'],
   secret: ['endMs', 'req'],
   token: ['revMs'],
@@ -139,6 +139,7 @@ describe('a record that our writer could not have made', () => {
     ['a cancelled row that looks like one in the queue', cancelledRow(), { lookMs: { N: '1' } }],
     ['a parking without its reason', pendingRow(), { parMs: { N: '1' } }],
     ['a deferral without its time', pendingRow(), { defWhy: { S: 'rate' } }],
+    ['a line without a slot in it', pendingRow(), { defLn: { N: '3' } }],
     ['waits without a count', pendingRow(), { waiMs: { N: '1' }, waiWhy: { S: 'rate' } }],
     ['an excerpt without its attempt', pendingRow(), { x1: { S: 'text' } }],
     ['a deferral for a reason of parkings', pendingRow(), { defMs: { N: '1' }, defWhy: { S: 'paused' } }],

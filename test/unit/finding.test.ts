@@ -35,7 +35,13 @@ import {
   wait,
 } from '../support/machine.ts';
 
-const openAt = (config: Destination): GateView => ({ kind: 'open', config, places: undefined, failing: false });
+const openAt = (config: Destination): GateView => ({
+  kind: 'open',
+  config,
+  line: 1,
+  places: undefined,
+  failing: false,
+});
 const parkAt = (config: Destination, reason: 'paused' | 'closed' = 'paused'): GateView => ({
   kind: 'park',
   config,
@@ -119,7 +125,7 @@ describe('a dead letter that names a delivery', () => {
     });
     expect(inRow(play([]), { gate: parkAt(config, 'closed') })).toMatchObject({ detail: 'its destination is closed' });
     expect(inRow(play([]), { gate: { kind: 'probe', config } }).kind).toBe('paused');
-    expect(inRow(play([]), { gate: { kind: 'wait', config, untilMs: 1 } }).kind).toBe('redrive');
+    expect(inRow(play([]), { gate: { kind: 'wait', config, line: 1, untilMs: 1 } }).kind).toBe('redrive');
     expect(inRow(play([park()]), { gate: openAt(config) }).kind).toBe('redrive');
   });
 

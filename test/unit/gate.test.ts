@@ -7,6 +7,7 @@ import {
   defer,
   destinationIdOf,
   destinationOf,
+  LINE,
   MINUTE_MS,
   park,
   play,
@@ -28,7 +29,7 @@ const gateWith = (over: Partial<Gate>) =>
 const closedFor = (ms: number) => gateWith({ closedUntilMs: NOW_MS + ms, closedSinceMs: NOW_MS });
 const seen = (gate: Parameters<typeof viewGate>[1], config: Destination = CONFIG): GateView =>
   viewGate(found(config), gate, NOW_MS);
-const OPEN: GateView = { kind: 'open', config: CONFIG, places: undefined, failing: false };
+const OPEN: GateView = { kind: 'open', config: CONFIG, line: CONFIG.version, places: undefined, failing: false };
 
 describe('a gate', () => {
   it('is open where nobody has ever closed or paused it, and hands its settings on', () => {
@@ -57,7 +58,7 @@ describe('a gate', () => {
   it('is open again at the very end of its closing', () => {
     expect(seen(closedFor(-1))).toEqual(OPEN);
     expect(seen(closedFor(0))).toEqual(OPEN);
-    expect(seen(closedFor(1))).toEqual({ kind: 'wait', config: CONFIG, untilMs: NOW_MS + 1 });
+    expect(seen(closedFor(1))).toEqual({ kind: 'wait', config: CONFIG, line: CONFIG.version, untilMs: NOW_MS + 1 });
   });
 
   it('lets wait up to fifteen minutes, and parks for longer until its end', () => {
@@ -119,16 +120,33 @@ describe('a slot', () => {
 
   it('is good from its time on, for as long as a message may be late, and not before', () => {
     const row = deferred('rate');
-    const good = [-1, 0, SLOT_GOOD_MS, SLOT_GOOD_MS + 1].map((ms) => slotOf(row, NOW_MS + 10_000 + ms));
+    const good = [-1, 0, SLOT_GOOD_MS, SLOT_GOOD_MS + 1].map((ms) => slotOf(row, LINE, NOW_MS + 10_000 + ms));
     expect(good).toEqual([undefined, NOW_MS + 10_000, NOW_MS + 10_000, undefined]);
   });
 
-  it('is nothing that a closing or a wait for a place gives, nor a row that was never deferred', () => {
-    for (const reason of ['closed', 'concurrency'] as const) {
-      expect(slotOf(deferred(reason), NOW_MS + 10_000)).toBeUndefined();
-    }
+  it('is one of the same line, whether a rate or a closing has given it, and good in that line only', () => {
+    expect(slotOf(deferred('closed'), LINE, NOW_MS + 10_000)).toBe(NOW_MS + 10_000);
+    for (const line of [LINE - 1, LINE + 1]) expect(slotOf(deferred('rate'), line, NOW_MS + 10_000)).toBeUndefined();
+  });
+
+  it('is nothing that a wait for a place gives, nor a row that was never deferred', () => {
+    expect(slotOf(deferred('concurrency'), LINE, NOW_MS + 10_000)).toBeUndefined();
     const none: readonly Step[][] = [[], [park()], [claim('a')], [claim('a'), settle('a', 'failed')]];
-    for (const steps of none) expect(slotOf(play(steps).row, NOW_MS)).toBeUndefined();
+    for (const steps of none) expect(slotOf(play(steps).row, LINE, NOW_MS)).toBeUndefined();
+  });
+
+  it('is of a new line after every change of the settings and every resume, and of the same one otherwise', () => {
+    const lineOf = (gate: Partial<Gate>, version = 3) => {
+      const view = seen(gateWith(gate), { ...CONFIG, version });
+      return view.kind === 'open' || view.kind === 'wait' ? view.line : Number.NaN;
+    };
+    const line = lineOf({});
+    expect(lineOf({ failures: { count: 3, sinceMs: NOW_MS } })).toBe(line);
+    expect(lineOf({ closedUntilMs: NOW_MS + 10_000 })).toBe(line);
+    expect(lineOf({ version: 9 })).toBe(line);
+    expect(lineOf({ resumes: 1 })).toBe(line + 1);
+    expect(lineOf({}, 4)).toBe(line + 1);
+    expect(lineOf({ resumes: 2 }, 5)).toBe(line + 4);
   });
 
   it('comes as often as the rate says, and ten times a second where there is none', () => {

@@ -5,6 +5,8 @@ import { createTwin, type Operation } from '../../functions/adapters/ledger/twin
 import { PortUnavailable } from '../../functions/ports.ts';
 import { claimedRow, deliveredRow, eventIdOf, pendingRow, T0_MS } from '../support/rows.ts';
 
+const LINE = { kind: 'rate', number: 1 } as const;
+
 const clock = { nowMs: () => T0_MS };
 const row = pendingRow();
 const next = claimedRow({ version: 2 });
@@ -39,7 +41,7 @@ describe('the twin of the ledger', () => {
     await pages.due(0, T0_MS, 1);
     await pages.list({ list: 'open', limit: 1 });
     await pages.count({ list: 'open' }, 1);
-    await pace.take(row.destination, 'rate', T0_MS, 100);
+    await pace.take(row.destination, LINE, T0_MS, 100);
     expect(asked).toStrictEqual([
       { kind: 'load', ref },
       { kind: 'loadDestination' },
@@ -95,10 +97,10 @@ describe('the twin of the ledger', () => {
 
   it('has given no slot where the call was stopped before it, and one where only the answer was lost', async () => {
     const stopped = createTwin({ clock, intercept: outage });
-    await expect(stopped.pace.take(row.destination, 'rate', T0_MS, 100)).rejects.toThrow(PortUnavailable);
+    await expect(stopped.pace.take(row.destination, LINE, T0_MS, 100)).rejects.toThrow(PortUnavailable);
     expect(stopped.store.writes).toStrictEqual([]);
     const lost = createTwin({ clock, after: outage });
-    await expect(lost.pace.take(row.destination, 'rate', T0_MS, 100)).rejects.toThrow(PortUnavailable);
+    await expect(lost.pace.take(row.destination, LINE, T0_MS, 100)).rejects.toThrow(PortUnavailable);
     expect(lost.store.writes).toHaveLength(1);
   });
 });

@@ -1,12 +1,12 @@
 /**
- * The port `Pace` on DynamoDB: one item a destination, with the time from which the next slot is free.
+ * The port `Pace` on DynamoDB: one item a destination and kind of line, with the time from which its next slot is free.
  *
  *   take ──► move it on, if it lies ahead ───── done ──► the slot is where it stood
- *     ▲          └── refused: idle, or new
+ *     ▲          └── refused: idle, new, or an earlier line
  *     │      start it at `fromMs` ───────────── done ──► the slot is `fromMs`
  *     └────────── refused: a rival has started it
  *
- * It only grows, so one who was refused twice gets its slot in the second round; more rounds are needed by broken data
+ * Within a line it only grows, so one who was refused twice gets its slot in the second round; more rounds are needed by broken data
  * or newer code only, and they end. A lost answer costs a slot that nobody uses, and never gives one to two.
  */
 import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -28,27 +28,24 @@ export interface PaceOptions {
 export const PACE_ROUNDS_MAX = 8;
 
 export const NEXT_ATTRIBUTE = 'nextMs';
+export const LINE_ATTRIBUTE = 'line';
 
-/**
- * One line of slots for each purpose and step: a rate that was changed begins a line of its own, instead of waiting behind all the
- * slots that the old one has handed out.
- */
-export const paceKey = (destination: DestinationId, line: PaceLine, step: number): ItemKey => ({
+export const paceKey = (destination: DestinationId, kind: PaceLine['kind']): ItemKey => ({
   pk: destinationPartition(destination),
-  sk: `${PACE_SORT}#${line}#${step}`,
+  sk: `${PACE_SORT}#${kind}`,
 });
 
 const MOVE = {
   UpdateExpression: 'SET #next = #next + :step',
-  ConditionExpression: '#next > :from AND #f <= :format',
+  ConditionExpression: '#next > :from AND #line >= :line AND #f <= :format',
 };
 
 const START = {
-  UpdateExpression: 'SET #next = :behind, #f = :format',
-  ConditionExpression: 'attribute_not_exists(#next) OR (#next <= :from AND #f <= :format)',
+  UpdateExpression: 'SET #next = :behind, #line = :line, #f = :format',
+  ConditionExpression: 'attribute_not_exists(#next) OR ((#next <= :from OR #line < :line) AND #f <= :format)',
 };
 
-const NAMES = { '#next': NEXT_ATTRIBUTE, '#f': FORMAT_ATTRIBUTE };
+const NAMES = { '#next': NEXT_ATTRIBUTE, '#line': LINE_ATTRIBUTE, '#f': FORMAT_ATTRIBUTE };
 
 /** The client stays the caller's: it is neither changed nor closed. */
 export const createDynamoPace = ({ client, table }: PaceOptions): Pace => {
@@ -74,16 +71,16 @@ export const createDynamoPace = ({ client, table }: PaceOptions): Pace => {
   return {
     take: async (destination, line, fromMs, stepMs) => {
       const step = stepOf(fromMs, stepMs);
-      const key = { Key: paceKey(destination, line, step) };
+      const key = { Key: paceKey(destination, line.kind) };
       const end = untilLate();
       for (let round = 0; round < PACE_ROUNDS_MAX; round += 1) {
-        const values = { ':from': fromMs, ':format': FORMAT };
+        const values = { ':from': fromMs, ':line': line.number, ':format': FORMAT };
         const moved = await updated({ ...key, ...MOVE, ExpressionAttributeValues: { ...values, ':step': step } }, end);
         if (moved?.old !== undefined) return wholeMs(moved.old);
         const behind = { ...values, ':behind': rounded(fromMs + step) };
         if (await updated({ ...key, ...START, ExpressionAttributeValues: behind }, end)) return fromMs;
       }
-      const { pk, sk } = paceKey(destination, line, step);
+      const { pk, sk } = paceKey(destination, line.kind);
       throw new PortUnavailable(
         'ledger',
         `the item "${pk}" / "${sk}" gives no slot: it is broken, or of a format of newer code`,

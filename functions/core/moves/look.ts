@@ -62,6 +62,7 @@ export const lookParked = (row: Pending, input: SweepInput, at: At): Decision =>
     return look(moved(row, lookAfterSwept(row.sweeps, at.nowMs), true), [publishNow(row, input, at.nowMs)]);
   }
   const untilMs = Math.max(input.slotAtMs, at.nowMs);
-  const next = deferred({ ...row, version: row.version + 1 }, { untilMs, reason: 'closed' }, at.nowMs);
+  const slot = { untilMs, reason: 'closed', ...(input.line === undefined ? {} : { line: input.line }) } as const;
+  const next = deferred({ ...row, version: row.version + 1 }, slot, at.nowMs);
   return look(next, [publishNow(row, input, untilMs)]);
 };

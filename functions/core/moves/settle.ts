@@ -139,7 +139,7 @@ const withhold = (life: Life, input: SettleInput, at: At, refunded: boolean): Pe
     case 'park':
       return parked(pendingAt(life, nowMs, nowMs), plan.reason, nowMs, plan.opensAtMs);
     case 'defer':
-      return deferred(pendingAt(life, nowMs, nowMs), { untilMs: plan.untilMs, reason: plan.reason }, nowMs);
+      return deferred(pendingAt(life, nowMs, nowMs), plan, nowMs);
   }
 };
 

@@ -62,9 +62,11 @@ export const pendingAt = (life: Life, dueAtMs: number, nowMs: number): Pending =
   lookAfterMs: lookAfterPlanned(dueAtMs, life.graceMs, nowMs),
 });
 
-export const deferred = (row: Pending, deferral: Deferral, nowMs: number): Pending => {
+/** Takes the deferral out of whatever asked for it. */
+export const deferred = (row: Pending, { untilMs, reason, line }: Deferral, nowMs: number): Pending => {
   const { parking: _left, ...rest } = row;
-  const fromMs = Math.max(row.dueAtMs, deferral.untilMs);
+  const deferral: Deferral = { untilMs, reason, ...(line === undefined ? {} : { line }) };
+  const fromMs = Math.max(row.dueAtMs, untilMs);
   return {
     ...rest,
     sweeps: 0,

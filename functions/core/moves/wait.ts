@@ -15,7 +15,7 @@ export const park = (row: Pending, input: ParkInput, at: At): Decision => {
 export const stayParked = (_row: Pending, _input: ParkInput, _at: At): Decision => keep('waiting');
 
 export const defer = (row: Pending, input: DeferInput, at: At): Decision => {
-  const next = deferred(again(row), { untilMs: input.untilMs, reason: input.reason }, at.nowMs);
+  const next = deferred(again(row), input, at.nowMs);
   return write(next, 'deferred', [
     { kind: 'publish', version: next.version, dueAtMs: Math.max(next.dueAtMs, input.untilMs) },
   ]);
@@ -42,6 +42,6 @@ export const parkLapsed = (row: Claimed, input: ParkInput, at: At): Decision => 
 export const deferLapsed = (row: Claimed, input: DeferInput, at: At): Decision => {
   const free = released(row, input, at.nowMs);
   if (free.status !== 'pending') return write(free, 'quarantined');
-  const next = deferred(free, { untilMs: input.untilMs, reason: input.reason }, at.nowMs);
+  const next = deferred(free, input, at.nowMs);
   return write(next, 'deferred', [{ kind: 'publish', version: next.version, dueAtMs: input.untilMs }]);
 };

@@ -3,7 +3,7 @@
  * is carried along. Which ones a row has follows from its status, and no other attribute of ours may stand there:
  *
  *   every status            identity is in the keys; the life, and the journal (lines `j`, head `jh`)
- *   pending                 dueMs lookMs; deferral (defMs defWhy), parking (parMs parWhy), waits (waiN waiMs waiWhy)
+ *   pending                 dueMs lookMs; deferral (defMs defWhy defLn), parking (parMs parWhy), waits (waiN waiMs waiWhy)
  *   claimed                 lookMs; the claim (cid who catt staMs leaMs safe senMs): without a lease there is no claim
  *   delivered               endMs by
  *   cancelled, quarantined  endMs why
@@ -41,6 +41,7 @@ const pending = z.strictObject({
   lookMs: instantMs,
   defMs: z.optional(instantMs),
   defWhy: z.optional(z.enum(['rate', 'closed', 'concurrency'])),
+  defLn: z.optional(count),
   parMs: z.optional(instantMs),
   parWhy: z.optional(z.enum(['paused', 'closed'])),
   waiN: z.optional(count),

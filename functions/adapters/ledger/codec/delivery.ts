@@ -46,6 +46,7 @@ const pendingFields = (row: Pending): Fields => {
     lookMs: lookAfterMs,
     defMs: deferral?.untilMs,
     defWhy: deferral?.reason,
+    defLn: deferral?.line,
     parMs: parking?.sinceMs,
     parWhy: parking?.reason,
     waiN: waits?.count,
@@ -147,6 +148,7 @@ const excerptOf = (text: string | undefined, attempt: number | undefined): Excer
 
 const pendingOf = (raw: Extract<DeliveryFields, { st: 'pending' }>, life: Life): Pending => {
   const deferral = both(raw.defMs, raw.defWhy);
+  if (raw.defLn !== undefined && !deferral) throw new TypeError('a line without a slot in it');
   const parking = both(raw.parMs, raw.parWhy);
   const waits = both(both(raw.waiN, raw.waiMs), raw.waiWhy);
   return {
@@ -154,7 +156,7 @@ const pendingOf = (raw: Extract<DeliveryFields, { st: 'pending' }>, life: Life):
     status: raw.st,
     dueAtMs: raw.dueMs,
     lookAfterMs: raw.lookMs,
-    ...given('deferral', deferral && { untilMs: deferral[0], reason: deferral[1] }),
+    ...given('deferral', deferral && { untilMs: deferral[0], reason: deferral[1], ...given('line', raw.defLn) }),
     ...given('parking', parking && { sinceMs: parking[0], reason: parking[1] }),
     ...given('waits', waits && { count: waits[0][0], sinceMs: waits[0][1], reason: waits[1] }),
   };

@@ -15,6 +15,7 @@ const gateSchema = z.strictObject({
   flN: z.optional(count),
   flMs: z.optional(instantMs),
   crwMs: z.optional(instantMs),
+  resN: z.optional(count),
   req: z.optional(z.array(requestId)),
   wid: z.optional(z.array(writeId)),
 });
@@ -24,7 +25,8 @@ type GateFields = z.output<typeof gateSchema>;
 export const gateCodec: Codec<'gate'> = {
   names: new Set(Object.keys(gateSchema.shape)),
   encode: ({ item: _item, destination: _destination, carried: _carried, ...fields }) => {
-    const { version, pause, closedUntilMs, closedSinceMs, failures, crowdedUntilMs, decided, writes, ...rest } = fields;
+    const { version, pause, closedUntilMs, closedSinceMs, failures, crowdedUntilMs, resumes, ...others } = fields;
+    const { decided, writes, ...rest } = others;
     rest satisfies Record<string, never>;
     return checked(gateSchema, {
       v: version,
@@ -33,6 +35,7 @@ export const gateCodec: Codec<'gate'> = {
       sinMs: closedSinceMs,
       ...(failures ? failureFields(failures) : {}),
       crwMs: crowdedUntilMs,
+      resN: resumes,
       req: decided,
       wid: writes,
     });
@@ -49,6 +52,7 @@ export const gateCodec: Codec<'gate'> = {
       ...given('closedSinceMs', raw.sinMs),
       ...given('failures', failures && { count: failures[0], sinceMs: failures[1] }),
       ...given('crowdedUntilMs', raw.crwMs),
+      ...given('resumes', raw.resN),
       ...given('decided', raw.req),
       ...given('writes', raw.wid),
       carried,
