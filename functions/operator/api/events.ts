@@ -4,14 +4,17 @@ import type { AcceptedEvent } from '../../core/items.ts';
 import { problem } from '../../http/problem.ts';
 import type { World } from '../../ports.ts';
 import { decisionsIn } from '../commands/deliveries.ts';
+import { explainDelivery } from '../commands/explain.ts';
+import { explanationView } from './explain-view.ts';
 import type { On } from './on.ts';
 import { absent, deliverySegments, eventSegment, newer } from './segments.ts';
 import { deliveryView, eventView } from './views.ts';
 
-type Needs = Pick<World, 'ledger'>;
+type Needs = Pick<World, 'ledger' | 'clock'>;
 
 export const addEventRoutes = (on: On, world: Needs): void => {
   on('showEvent', (context) => showEvent(context, world));
+  on('explainDelivery', (context) => onExplain(context, world));
   on('showDelivery', (context) => showDelivery(context, world));
 };
 
@@ -46,4 +49,14 @@ const showDelivery = async (context: Context, world: Needs): Promise<Response> =
   if (found.kind === 'absent') return problem(context, absent(`delivery of ${event} to ${destination}`));
   if (found.kind === 'later') return problem(context, newer);
   return context.json(deliveryView(found.item, await decisionsIn(world, found.item)));
+};
+
+const onExplain = async (context: Context, world: Needs): Promise<Response> => {
+  const segments = deliverySegments(context);
+  if (segments.kind === 'bad') return problem(context, segments.problem);
+  const { event, destination } = segments.value;
+  const explained = await explainDelivery(world, segments.value);
+  if (explained.kind === 'absent') return problem(context, absent(`delivery of ${event} to ${destination}`));
+  if (explained.kind === 'newer') return problem(context, newer);
+  return context.json(explanationView(explained.explanation));
 };

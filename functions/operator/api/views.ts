@@ -8,9 +8,9 @@ import type { Decided } from '../../core/operations.ts';
 import type { Found } from '../../ports.ts';
 import type { Parked } from '../commands/stats.ts';
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+export const iso = (ms: number): string => new Date(ms).toISOString();
 
-const given = <K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> =>
+export const given = <K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> =>
   value === undefined ? {} : ({ [key]: value } as Partial<Record<K, V>>);
 
 /** Where a delivery is to be seen. */
@@ -27,7 +27,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 };
 
 /** `p:qmsg_1` as stored, `push:qmsg_1` for people; a cause that was too long is stored as a hash, after a `#`. */
-const causeText = (cause: string): string => `${CAUSES[cause.slice(0, 1)] ?? 'unknown'}${cause.slice(1)}`;
+export const causeText = (cause: string): string => `${CAUSES[cause.slice(0, 1)] ?? 'unknown'}${cause.slice(1)}`;
 
 export const entryView = (entry: Entry, index: number, cause: string | undefined) => ({
   seq: index + 1,

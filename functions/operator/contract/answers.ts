@@ -18,6 +18,7 @@ import {
   destinationPageAnswer,
   destinationTestedAnswer,
 } from './destinations.ts';
+import { explanationAnswer } from './explain.ts';
 import { text } from './parts.ts';
 import { operationAnswer, operationPageAnswer, operationSummaryAnswer } from './redrives.ts';
 import type { RouteName } from './routes.ts';
@@ -62,6 +63,13 @@ export const SUBMIT_DOC: Doc = {
 export const DOCS: Readonly<Record<RouteName, Doc>> = {
   showEvent: { summary: 'An event and its deliveries', answers: { 200: eventAnswer } },
   showDelivery: { summary: 'State and journal of a delivery', answers: { 200: deliveryAnswer } },
+  explainDelivery: {
+    summary: 'One effect, two, or none? What is certain, who decided what, and what happens next',
+    description:
+      'Requests and recorded successes are exact. Pushes are counted where they changed the row: a duplicate leaves no trace. ' +
+      '`words` says the same in sentences.',
+    answers: { 200: explanationAnswer },
+  },
   listDeliveries: {
     summary: 'Deliveries that are open, parked, quarantined, or recent at a destination',
     description:
@@ -168,5 +176,6 @@ export const NAMED: Readonly<Record<string, z.ZodMiniType>> = {
   Operation: operationAnswer,
   OperationSummary: operationSummaryAnswer,
   OperationPage: operationPageAnswer,
+  Explanation: explanationAnswer,
   Stats: statsAnswer,
 };

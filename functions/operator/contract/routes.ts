@@ -24,6 +24,7 @@ const OPERATION = `${REDRIVES}/:operation` as const;
 export const ROUTES = {
   showEvent: { method: 'get', path: EVENT, right: 'view' },
   showDelivery: { method: 'get', path: DELIVERY, right: 'view' },
+  explainDelivery: { method: 'get', path: `${DELIVERY}/explain`, right: 'view' },
   listDeliveries: { method: 'get', path: '/v1/deliveries', right: 'view', query: deliveriesQuery },
   redriveDelivery: { method: 'post', path: `${DELIVERY}/redrive`, right: 'resend', decides: true, body: redriveBody },
   resolveDelivery: { method: 'post', path: `${DELIVERY}/resolve`, right: 'decide', decides: true, body: resolveBody },

@@ -13,5 +13,5 @@ export const statsAnswer = z.object({
   largestOverdueMs: count,
   /** Of the part of the ledger that was swept longest ago; `null` where one never was. */
   lastSweepAt: z.nullable(time),
-  queue: z.nullable(z.object({ available: count, delayed: count, inFlight: count, oldestAgeMs: count })),
+  queue: z.nullable(z.object({ available: count, delayed: count, inFlight: count, oldestAgeMs: z.optional(count) })),
 });

@@ -1,8 +1,9 @@
-/** `onceward delivery list | show | redrive | resolve | cancel` */
+/** `onceward delivery list | show | explain | redrive | resolve | cancel` */
 import { type Command, Option } from 'commander';
 import { deliveryAnswer, deliveryDecidedAnswer, deliveryPageAnswer } from '../../contract/deliveries.ts';
+import { explanationAnswer } from '../../contract/explain.ts';
 import { path } from '../client.ts';
-import { answer, note } from '../print.ts';
+import { answer, heading, note } from '../print.ts';
 import type { Shell } from '../shell.ts';
 import {
   type Common,
@@ -51,6 +52,11 @@ export const addDelivery = (program: Command, shell: Shell): void => {
   looking(noun, 'show <event> <destination>', 'its state and its whole journal').action(
     (event: string, destination: string, options: Common) => show(shell, event, destination, options),
   );
+  looking(
+    noun,
+    'explain <event> <destination>',
+    'one effect or two? what is certain, who did what, what happens next',
+  ).action((event: string, destination: string, options: Common) => explain(shell, event, destination, options));
   deciding(noun, 'redrive <event> <destination>', 'send a quarantined delivery again: the same delivery, the same key')
     .option('--grant <n>', 'add so many attempts to its budget, on record', wholeNumber, 0)
     .option('--accept-second-effect', 'an earlier attempt may have arrived: accept that this one acts again')
@@ -84,6 +90,17 @@ const moreText = (shell: Shell, next: string): Safe => note(shell, `There may be
 const show = async (shell: Shell, event: string, destination: string, options: Common): Promise<void> => {
   const body = await get(shell, path`/v1/events/${event}/deliveries/${destination}`);
   answer(shell, options, body, () => deliveryText(shell, readAs(deliveryAnswer, body)));
+};
+
+const explain = async (shell: Shell, event: string, destination: string, options: Common): Promise<void> => {
+  const body = await get(shell, path`/v1/events/${event}/deliveries/${destination}/explain`);
+  answer(shell, options, body, () => {
+    const { words } = readAs(explanationAnswer, body);
+    const sections = words.map(({ title, lines: texts }) =>
+      lines(heading(shell, title), ...texts.map((text) => said`  ${text}`)),
+    );
+    return lines(...sections.flatMap((section, index) => (index === 0 ? [section] : (['', section] as const))));
+  });
 };
 
 // ---- decisions ----------------------------------------------------------------------------------------------------
