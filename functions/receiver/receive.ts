@@ -23,6 +23,7 @@ import { ack, later, type Verdict } from './answer.ts';
 import { attempt } from './attempt.ts';
 import { claim } from './claim.ts';
 import { drain } from './drain.ts';
+import { comesEarly } from './early.ts';
 import { passGate } from './gate.ts';
 import { filePoison } from './poison.ts';
 import { redrive } from './redrive.ts';
@@ -138,7 +139,8 @@ export const deliver = async (world: Receiver, run: Run, ref: DeliveryRef, body:
     case 'live':
       return ack('busy');
     case 'early':
-      return ack('early');
+      // An early row is a pending one.
+      return row.status === 'pending' ? comesEarly(world, row) : ack('early');
     case 'due':
     case 'parked':
     case 'lapsed':

@@ -1,0 +1,79 @@
+/** A retry whose message meets a worker that is behind: within the margin between two clocks, that costs seconds. */
+import { describe, expect, it } from 'vitest';
+import { SKEW_MARGIN_MS } from '../../functions/core/limits.ts';
+import { type Flow, openFlow, sendTimes } from '../support/flow.ts';
+import { answered } from '../support/world-ports.ts';
+
+const PARTNER = 'partner';
+const MINUTE_MS = 60_000;
+
+/** One delivery has failed and waits for its retry; whoever is pushed from now on is behind by so much. */
+const failedOnce = async (behindMs: number, loses: Flow['queue']['loses'] = () => false) => {
+  let lagMs = 0;
+  const flow = openFlow({
+    reshape: (ports) => ({ ...ports, clock: { ...ports.clock, nowMs: () => ports.clock.nowMs() - lagMs } }),
+  });
+  await flow.destination(PARTNER);
+  flow.world.sender.script(answered(500));
+  const [event = ''] = await flow.accept(PARTNER, 1);
+  await flow.run(1_000);
+  const row = await flow.world.row(event, PARTNER);
+  if (row.status !== 'pending') throw new Error(row.status);
+  lagMs = behindMs;
+  flow.queue.loses = loses;
+  flow.startTicks();
+  return { flow, event, dueAtMs: row.dueAtMs };
+};
+
+describe('a retry that meets a worker whose clock is behind', () => {
+  it.each([0, 1_000, 2_000, 3_000, 4_000, SKEW_MARGIN_MS])(
+    'by %d ms, is sent seconds later and once, without a sweep',
+    async (behindMs) => {
+      const { flow, dueAtMs } = await failedOnce(behindMs);
+      await flow.run(5 * MINUTE_MS);
+      const [, retryAtMs = Number.NaN] = sendTimes(flow);
+      expect(sendTimes(flow)).toHaveLength(2);
+      expect(retryAtMs - dueAtMs).toBeGreaterThanOrEqual(0);
+      expect(retryAtMs - dueAtMs).toBeLessThanOrEqual(behindMs + 3_000);
+    },
+  );
+
+  it('waits for its sweep where that second message is lost: it is the message that saves the time', async () => {
+    let published = 0;
+    const { flow, dueAtMs } = await failedOnce(2_000, ({ kind }) => {
+      published += Number(kind === 'deliver');
+      return kind === 'deliver' && published === 1;
+    });
+    await flow.run(5 * MINUTE_MS);
+    expect((sendTimes(flow)[1] ?? 0) - dueAtMs).toBeGreaterThan(30_000);
+  });
+});
+
+describe('repeats of a message that come before its time', () => {
+  it('write nothing, and make no more than five messages, however many they are', async () => {
+    const { flow, event, dueAtMs } = await failedOnce(0);
+    const published = flow.queue.published.length;
+    const writes = await flow.world.writesOf(async () => {
+      while (flow.world.clock.nowMs() < dueAtMs - 100) {
+        for (let n = 0; n < 20; n += 1) {
+          expect((await flow.world.deliver(event, PARTNER)).body).toEqual({ verdict: 'ack', note: 'early' });
+        }
+        await flow.run(100);
+      }
+    });
+    expect(writes).toEqual([]);
+    expect(flow.queue.published.length - published).toBeLessThanOrEqual(SKEW_MARGIN_MS / 1_000);
+    await flow.run(MINUTE_MS);
+    expect(sendTimes(flow)).toHaveLength(2);
+  });
+
+  it('make none at all when they come earlier than two clocks can differ', async () => {
+    const flow = openFlow();
+    await flow.destination(PARTNER);
+    const deliverAtMs = flow.world.clock.nowMs() + SKEW_MARGIN_MS + 2_000;
+    const [event = ''] = await flow.accept(PARTNER, 1, { deliverAtMs });
+    const published = flow.queue.published.length;
+    for (let n = 0; n < 20; n += 1) await flow.world.deliver(event, PARTNER);
+    expect(flow.queue.published.length - published).toBe(0);
+  });
+});
