@@ -2,7 +2,7 @@
  * Until when an open row has to go on once nothing goes wrong any more: the bounds that the product states, said again
  * here. A row is at rest when it has ended, or when it waits in sight for somebody else to open its destination.
  */
-import type { Gate, Item } from '../../functions/core/items.ts';
+import type { Gate } from '../../functions/core/items.ts';
 import type { Delivery } from '../../functions/core/model.ts';
 import type { DestinationPlan } from './plan.ts';
 
@@ -12,11 +12,6 @@ const MARGIN_MS = 5_000;
 const TICK_MS = MINUTE_MS;
 /** A sweep that died has left a lease of this length on its shard. */
 const SWEEP_LEASE_MS = 45_000;
-
-export const gateIn = (items: Iterable<Item>, destination: string): Gate | undefined => {
-  for (const item of items) if (item.item === 'gate' && item.destination === destination) return item;
-  return undefined;
-};
 
 /** `gate` as it stands now. */
 export const isAtRest = (row: Delivery, gate: Gate | undefined, nowMs: number): boolean => {

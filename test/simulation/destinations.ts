@@ -63,11 +63,13 @@ export class Destinations {
       deadlineMs: request.deadlineMs,
     });
     const n = stage.draws.nth('send');
+    const fault = stage.fates.pick('network', 'send', n);
     return new Promise((resolve) => {
       let over = false;
       const end = (answer: AnswerWithout): void => {
         if (over) return;
         over = true;
+        this.#strike(actor, fault, n);
         stage.resume(actor, () => {
           const status = answer.kind === 'answered' ? answer.status : undefined;
           const text = answer.kind === 'answered' ? `${answer.status}` : `${answer.kind}: ${answer.cause}`;
@@ -76,7 +78,6 @@ export class Destinations {
           resolve({ ...answer, durationMs: stage.nowMs - startedMs });
         });
       };
-      const fault = stage.fates.pick('network', 'send', n);
       const connectMs = 2 + Math.floor(stage.draws.at('connect', n) * 60);
       const stallMs = fault === 'stall-before-socket' ? this.#stallMs(request, n) : 0;
       if (stallMs > 0) stage.freeze(actor, stallMs);
@@ -89,6 +90,13 @@ export class Destinations {
         return void this.#connect(actor, request, { n, fault, end, goesOn: () => !over });
       });
     });
+  }
+
+  /** What happens to a worker at the moment its answer comes, or would have come. */
+  #strike(actor: Actor, fault: FaultName | undefined, n: number): void {
+    if (fault === 'crash-with-answer') this.#stage.crash(actor);
+    if (fault !== 'freeze-with-answer') return;
+    this.#stage.freeze(actor, Math.floor(5_000 + this.#stage.draws.at('strike', n) ** 2 * 150_000));
   }
 
   /**
@@ -140,7 +148,7 @@ export class Destinations {
         body,
         effect,
         status,
-        fault: this.#faultIn(id, request),
+        fault: n % 8 === 0 ? this.#faultIn(id, request) : undefined,
       });
     if (known === undefined) {
       note(false, undefined);
@@ -229,7 +237,7 @@ export class Destinations {
     }
   }
 
-  /** As the library of a receiver would check it. */
+  /** As the library of a receiver would check it: of every eighth request, for hashing takes its time. */
   #faultIn(id: string, { headers, body }: OutgoingRequest): string | undefined {
     const { 'webhook-id': name = '', 'webhook-timestamp': seconds = '', 'webhook-signature': given = '' } = headers;
     if (name !== headers['idempotency-key']) return 'webhook-id and key differ';

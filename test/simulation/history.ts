@@ -15,16 +15,17 @@ import type { Ledger } from '../../functions/ports.ts';
 import { statusOf } from '../../functions/receiver/answer.ts';
 import { receive } from '../../functions/receiver/receive.ts';
 import { tick } from '../../functions/reconciler/tick.ts';
-import { gateIn, isAtRest } from './bounds.ts';
+import { isAtRest } from './bounds.ts';
 import { START_MS } from './clockwork.ts';
 import { Destinations } from './destinations.ts';
 import { NEW_ATTRIBUTE } from './later-code.ts';
 import type { LogEntry } from './log.ts';
 import { People, settingsOf } from './people.ts';
 import type { Act, Plan, Stranger, Without } from './plan.ts';
-import { nameOf, portsOf, type Surroundings } from './ports.ts';
+import { portsOf, type Surroundings } from './ports.ts';
 import { pushOf } from './push-side.ts';
 import { SimulatedQueue } from './queue.ts';
+import { nameOf } from './raw-store.ts';
 import { type Actor, Stage } from './stage.ts';
 
 /** What judges look at. */
@@ -102,7 +103,7 @@ class History {
 
   async #setUp(): Promise<void> {
     const stage = this.#stage;
-    const { ledger } = stage.twin;
+    const { ledger } = stage.store;
     const noted: Ledger = {
       ...ledger,
       create: async <T extends Item>(item: T) => {
@@ -234,7 +235,7 @@ class History {
         );
         if (stored === undefined) return;
         const changed = { ...stored, payload: Buffer.from('{"n": 666, "sum": 12.50}') };
-        stage.twin.store.poke(toItem(changed));
+        stage.twin?.store.poke(toItem(changed));
         stage.wrote(undefined, nameOf(changed), changed);
       }
     }
@@ -273,10 +274,17 @@ class History {
     }
     if (this.#sweeps === 'off' || (this.#sweeps === 'slow' && minute % 15 !== 0)) return false;
     const n = draws.nth('tick');
+    if (!this.#isWorth(minute) && draws.at('tick', n, 31) > 0.15) return false;
     const fate = fates.pick('tick', 'tick', n);
     if (fate === 'tick-missed') return false;
     for (let times = fate === 'tick-twice' ? 2 : 1; times > 0; times -= 1) this.#tickOnce();
     return true;
+  }
+
+  #isWorth(minute: number): boolean {
+    const nowMs = this.#stage.nowMs;
+    const isOverdue = this.#rows().some((row) => 'lookAfterMs' in row && row.lookAfterMs <= nowMs + 3_000);
+    return isOverdue || (minute % 10 <= 1 && this.#queue.deadCount > 0);
   }
 
   #tickOnce(): void {
@@ -320,7 +328,7 @@ class History {
   }
 
   #rows(): readonly Delivery[] {
-    return [...this.#stage.standing.values()].filter((item): item is Delivery => item.item === 'delivery');
+    return [...this.#stage.rows.values()];
   }
 
   #atRest(): boolean {
@@ -334,10 +342,7 @@ class History {
         stage.plan.acts.some(({ fault }) => fault === 'delete') ||
         destinations.every((destination) => isThere(id, destination)),
     );
-    return (
-      arrived &&
-      this.#rows().every((row) => isAtRest(row, gateIn(stage.standing.values(), row.destination), stage.nowMs))
-    );
+    return arrived && this.#rows().every((row) => isAtRest(row, stage.gates.get(row.destination), stage.nowMs));
   }
 
   /** The records themselves must say what was written: whatever the codec loses shows here. */
@@ -356,6 +361,7 @@ const aboutOf = (payload: string): string | undefined => {
 
 const tornIn = ({ standing, twin, touched }: Stage): readonly string[] => {
   const torn: string[] = [];
+  if (twin === undefined) return torn;
   for (const [name, item] of standing) {
     if (item.item !== 'delivery') continue;
     const wanted = toItem(item satisfies ItemOf<'delivery'>);

@@ -248,16 +248,24 @@ export const durableBeforeAck = ({ works, lives, writes, plan }: Seen): string |
     }
   });
 
-/** An operation acts on no more than its plan, and says of each message what it did. */
-export const operationsAddUp = ({ ended }: Seen): string | undefined =>
+/**
+ * An operation acts on no more than its plan, and says of each message what it did. A message that a dead planner's late
+ * write has put there after the end is nobody's.
+ */
+export const operationsAddUp = ({ ended, writes }: Seen): string | undefined =>
   first(ended.items, (item) => {
     if (item.item !== 'operation') return undefined;
+    const endAt = writes.find((write) => write.item.item === 'operation' && write.item.operation === item.operation && write.item.state === 'done')?.at;
     const messages = ended.items.filter(
       (one) => one.item === 'operation-message' && one.operation === item.operation && one.position < item.messages,
     );
-    if (messages.length > item.limit)
-      return `an operation of ${messages.length} messages over its limit of ${item.limit}`;
-    const open = messages.find((one) => one.item === 'operation-message' && one.action === undefined);
+    if (messages.length > item.limit) return `an operation of ${messages.length} messages over its limit of ${item.limit}`;
+    const open = messages.find(
+      (one) =>
+        one.item === 'operation-message' &&
+        one.action === undefined &&
+        writes.some((write) => write.at < (endAt ?? 0) && write.item.item === 'operation-message' && write.item.position === one.position),
+    );
     return item.state === 'done' && open !== undefined ? 'an operation is done, and has not acted on all' : undefined;
   });
 

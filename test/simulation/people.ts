@@ -126,7 +126,11 @@ export class People {
   ): void {
     const { stage } = this.#around;
     this.waiting += 1;
+    let tries = 0;
+    // Twice as long each time, as clients do, up to ten minutes.
+    const pauseMs = (): number => Math.min(1_000 * 2 ** tries, 600_000) * (1 + stage.draws.next('again'));
     const once = (): void => {
+      tries += 1;
       const actor = stage.actor(role);
       let repeated = false;
       const again = (afterMs: number): void => {
@@ -134,7 +138,7 @@ export class People {
         repeated = true;
         stage.clockwork.at(stage.nowMs + afterMs, once);
       };
-      actor.onDeath = () => again(5_000 + Math.floor(stage.draws.next('again') * 20_000));
+      actor.onDeath = () => again(Math.floor(pauseMs()));
       work(actor).then(
         (what) => {
           if (actor.dead || repeated) return;
@@ -145,7 +149,7 @@ export class People {
         (error: unknown) => {
           if (actor.dead || repeated) return;
           actor.ended = true;
-          if (error instanceof PortUnavailable) return again(1_000 + Math.floor(stage.draws.next('again') * 20_000));
+          if (error instanceof PortUnavailable) return again(Math.floor(pauseMs()));
           this.waiting -= 1;
           this.#bug(actor, error);
         },

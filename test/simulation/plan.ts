@@ -113,6 +113,8 @@ export interface Plan {
   readonly sweeps: 'on' | 'slow' | 'off';
   /** After so long nothing goes wrong any more. */
   readonly faultsMs: number;
+  /** `twin`: the product's own, with its codec; `raw`: a short cut that gives the same history. */
+  readonly store: 'twin' | 'raw';
   /** Whether people open what they have paused when the faults are over. */
   readonly opens: boolean;
 }
@@ -165,24 +167,29 @@ export const planOf = (seed: HistorySeed, without: Without = new Set()): Plan =>
     sweeps: shares.has('sweep-off') ? 'off' : shares.has('sweep-slow') ? 'slow' : 'on',
     faultsMs,
     opens: draws.happens('opens', 0.7),
+    store: shares.has('next-code') || shares.has('payload-changed') || draws.happens('whole', 1 / 12) ? 'twin' : 'raw',
   };
 };
 
+const STRENGTHS = [0.25, 0.5, 1] as const;
+
 /** Swarm: a third of the classes is on, each at a strength of its own; now and then nothing goes wrong at all. */
 const sharesOf = (draws: Draws, without: Without): ReadonlyMap<FaultName, number> => {
-  const on = draws.oneOf('how much is on', [0, 0.15, 0.3, 0.3, 0.5]);
+  const on = draws.oneOf('how much is on', [0.05, 0.2, 0.4, 0.5, 0.8]);
   const shares = new Map<FaultName, number>();
   for (const name of FAULT_NAMES) {
     const { site, shareMax } = FAULTS[name];
-    const isOn = site === 'plan' ? draws.happens(name, shareMax * Math.min(1, on * 2.5)) : draws.happens(name, on);
-    const share = site === 'plan' ? 1 : shareMax * draws.oneOf(name, [0.25, 0.5, 1]);
-    if (isOn && !without.has(name)) shares.set(name, share);
+    const isOn = draws.at(name, 0, 40) < (site === 'plan' ? shareMax * Math.min(1, on * 2) : on);
+    if (!isOn) continue;
+    const strength = STRENGTHS[Math.floor(draws.at(name, 0, 41) * STRENGTHS.length)] ?? 1;
+    const share = site === 'plan' ? 1 : shareMax * strength;
+    if (!without.has(name)) shares.set(name, share);
   }
   return shares;
 };
 
 const destinationsOf = (draws: Draws): readonly DestinationPlan[] =>
-  Array.from({ length: draws.happens('two destinations', 0.25) ? 2 : 1 }, (_, n) => {
+  Array.from({ length: draws.happens('two destinations', 0.2) ? 2 : 1 }, (_, n) => {
     const keys = draws.oneOf('personality', PERSONALITIES);
     const scheduleSec = draws.oneOf('schedule', SCHEDULES);
     const schedule = scheduleSec.reduce((sum, delay) => sum + delay, 0);
@@ -212,7 +219,7 @@ const eventsOf = (
   shares: Shares,
   faultsMs: number,
 ): readonly EventPlan[] =>
-  Array.from({ length: draws.oneOf('events', [1, 1, 1, 2, 2, 3, 4]) }, (_, n) => {
+  Array.from({ length: draws.oneOf('events', [1, 1, 1, 1, 2, 2, 3]) }, (_, n) => {
     const to = destinations.length === 1 || draws.happens('to all', 0.5) ? destinations : destinations.slice(-1);
     const payload = `{"n": ${n + 1}, "sum": 12.50}`;
     const again = shares.has('event-again') && draws.happens('again', 0.6);

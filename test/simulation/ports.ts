@@ -1,6 +1,5 @@
 /** The ports of one actor: the real interfaces of the product over the stage. */
 
-import { keyOf, refOf } from '../../functions/adapters/ledger/codec/item-keys.ts';
 import { createLedger } from '../../functions/adapters/ledger/ledger.ts';
 import { createLedgerSecrets } from '../../functions/adapters/secrets.ts';
 import type { Item, ItemKind, ItemOf } from '../../functions/core/items.ts';
@@ -11,6 +10,7 @@ import type { Destinations } from './destinations.ts';
 import { laterStore } from './later-code.ts';
 import { PUSH } from './push-side.ts';
 import type { SimulatedQueue } from './queue.ts';
+import { nameOf } from './raw-store.ts';
 import type { Actor, Stage } from './stage.ts';
 
 export interface Surroundings {
@@ -30,7 +30,7 @@ export const portsOf = ({ stage, queue, destinations }: Surroundings, actor: Act
     pages: pagesOf(stage, actor),
     pace: {
       take: (...slot) =>
-        stage.call(actor, { what: 'take a slot', site: 'read', perform: () => stage.twin.pace.take(...slot) }),
+        stage.call(actor, { what: 'take a slot', site: 'read', perform: () => stage.store.pace.take(...slot) }),
     },
     queue: queue.portOf(actor),
     deadLetters: queue.lettersOf(actor),
@@ -53,19 +53,14 @@ const sleep = (stage: Stage, actor: Actor, ms: number): Promise<void> =>
     stage.clockwork.at(stage.nowMs + ms, () => stage.resume(actor, resolve));
   });
 
-export const nameOf = (item: Item): string => {
-  const { pk, sk } = keyOf(refOf(item));
-  return `${pk} ${sk}`;
-};
-
 const noted = <T>(value: T, note: (value: T) => void): T => {
   note(value);
   return value;
 };
 
 const ledgerOf = (stage: Stage, actor: Actor): Ledger => {
-  const later = actor.process.code === 'next';
-  const ledger = later ? createLedger(laterStore(stage.twin.store, stage.draws)) : stage.twin.ledger;
+  const later = actor.process.code === 'next' && stage.twin !== undefined;
+  const ledger = later ? createLedger(laterStore(stage.twin.store, stage.draws)) : stage.store.ledger;
   const read = <T>(what: string, perform: () => Promise<T>, seen?: (value: T) => void): Promise<T> =>
     stage.call(actor, {
       what,
@@ -112,10 +107,10 @@ const ledgerOf = (stage: Stage, actor: Actor): Ledger => {
 };
 
 const pagesOf = (stage: Stage, actor: Actor): Receiver['pages'] => {
-  const { pages } = stage.twin;
+  const { pages } = stage.store;
   const isEmpty = (what: string): boolean => {
-    const n = stage.draws.nth(what);
-    return stage.fates.pick('index', what, n) === 'index-empty';
+    stage.drawLag();
+    return stage.fates.pick('index', what, stage.draws.nth(what)) === 'index-empty';
   };
   const page = <T>(what: string, perform: () => Promise<T>): Promise<T> =>
     stage.call(actor, { what, site: 'read', perform });

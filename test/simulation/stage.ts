@@ -7,7 +7,7 @@
  *                              +-- crash, failure         +-- crash, lost answer, standing still
  */
 import { createTwin, type Twin } from '../../functions/adapters/ledger/twin.ts';
-import type { Item } from '../../functions/core/items.ts';
+import type { Gate, Item } from '../../functions/core/items.ts';
 import { FUNCTION_MS } from '../../functions/core/limits.ts';
 import type { Delivery } from '../../functions/core/model.ts';
 import { PortUnavailable } from '../../functions/ports.ts';
@@ -17,6 +17,7 @@ import { Fates } from './fates.ts';
 import type { FaultName, Site } from './fault-classes.ts';
 import type { Happening, LogEntry } from './log.ts';
 import type { Plan, ProcessPlan, Without } from './plan.ts';
+import { createRawStore } from './raw-store.ts';
 
 export interface Process extends Omit<ProcessPlan, 'skewMs' | 'code'> {
   skewMs: number;
@@ -72,9 +73,14 @@ export class Stage {
   readonly draws: Draws;
   readonly fates: Fates;
   readonly log: LogEntry[] = [];
-  readonly twin: Twin;
+  /** What all processes read and write. */
+  readonly store: Pick<Twin, 'ledger' | 'pages' | 'pace'>;
+  /** Where the stored form matters, and now and then besides: the twin behind the store. */
+  readonly twin: Twin | undefined;
   /** What stands in the ledger, item by item, as it was written. */
   readonly standing = new Map<string, Item>();
+  readonly rows = new Map<string, Delivery>();
+  readonly gates = new Map<string, Gate>();
   /** Names of the deliveries that newer code has written. */
   readonly touched = new Set<string>();
   readonly processes: readonly Process[];
@@ -82,6 +88,7 @@ export class Stage {
   onRow: (row: Delivery) => void = () => undefined;
   readonly #startMs: number;
   #actors = 0;
+  #lag = 0;
 
   constructor(plan: Plan, without: Without) {
     this.plan = plan;
@@ -91,7 +98,10 @@ export class Stage {
     this.fates = new Fates(this.draws, plan.shares, without, (fault, where) =>
       this.note(undefined, { kind: 'fault', fault, where }),
     );
-    this.twin = createTwin({ clock: { nowMs: () => this.clockwork.nowMs }, indexLag: () => this.#indexLag() });
+    const indexLag = (): number => this.#lag;
+    const isWhole = plan.store === 'twin';
+    this.twin = isWhole ? createTwin({ clock: { nowMs: () => this.clockwork.nowMs }, indexLag }) : undefined;
+    this.store = this.twin ?? createRawStore(indexLag);
     this.processes = plan.processes.map((process) => ({ ...process }));
   }
 
@@ -120,7 +130,9 @@ export class Stage {
     const before = this.standing.get(name);
     this.standing.set(name, item);
     this.note(actor, { kind: 'write', name, before, item });
+    if (item.item === 'gate') this.gates.set(item.destination, item);
     if (item.item !== 'delivery') return;
+    this.rows.set(name, item);
     if (actor?.process.code === 'next') this.touched.add(name);
     this.onRow(item);
   }
@@ -281,8 +293,10 @@ export class Stage {
     return Math.floor(stop === 'long-freeze' ? 75_000 + share * 125_000 : 20_000 + share * 70_000);
   }
 
-  #indexLag(): number {
+  /** Before each query of an index: how far behind it is now. */
+  drawLag(): void {
     const n = this.draws.nth('lag');
-    return this.fates.pick('index', 'lag', n) === 'index-lags' ? 1 + Math.floor(this.draws.at('lag', n, 25) * 8) : 0;
+    const lags = this.fates.pick('index', 'lag', n) === 'index-lags';
+    this.#lag = lags ? 1 + Math.floor(this.draws.at('lag', n, 25) * 8) : 0;
   }
 }

@@ -14,6 +14,8 @@ export type ThreadAnswer =
 if (!parentPort) throw new Error('this file is the inside of a thread');
 const port = parentPort;
 const data: ThreadData = workerData;
+// A ledger that is away is an error a thousand times over, and nobody reads where each came from.
+Error.stackTraceLimit = 2;
 // Nothing of the code under test may be loaded before it has been patched.
 const unmet = patchCode(data.patches);
 
