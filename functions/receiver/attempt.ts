@@ -17,10 +17,12 @@ import {
   ANSWER_BYTES_DRAINED_MAX,
   CONNECT_MS,
   EXCERPT_BYTES_MAX,
+  KEY_END_RECHECK_MS,
   LEDGER_REQUEST_MS,
   RECHECK_FRESH_MS,
 } from '../core/limits.ts';
 import type { Claimed, Delivery } from '../core/model.ts';
+import { isKeyOver } from '../core/moves/claim.ts';
 import { type Answer, classify } from '../core/outcome.ts';
 import { secretsIn, withoutSecrets } from '../core/redaction.ts';
 import { type Found, LedgerCorrupt, PortUnavailable } from '../ports.ts';
@@ -76,7 +78,7 @@ const recheckAndSend = async (
   const nowMs = world.clock.nowMs();
   const view = viewGate(destination.config, destination.gate, nowMs);
   const obstacle =
-    obstacleInRow(found, row, claimed.config.timeoutMs, nowMs) ??
+    obstacleInRow(found, row, claimed.config, nowMs) ??
     obstacleInLeave(claimed.passed, nowMs) ??
     (await obstacleInGate(world, view, claimed));
   if (obstacle) return obstacle;
@@ -100,13 +102,15 @@ const recheckAndSend = async (
 const obstacleInRow = (
   found: Found<Delivery>,
   mine: Claimed,
-  timeoutMs: number,
+  config: Destination,
   nowMs: number,
 ): AttemptMade | undefined => {
   const owner = found.kind === 'found' && found.item.status === 'claimed' && found.item.claim.id === mine.claim.id;
   if (!owner) return withheld('lost');
   // Owner and lease: after a long pause the live lease may be somebody else's, or ours may be too short for an attempt.
-  return mine.claim.leaseEndsAtMs - nowMs < timeoutMs ? withheld('short-lease') : undefined;
+  if (mine.claim.leaseEndsAtMs - nowMs < config.timeoutMs) return withheld('short-lease');
+  // A stall that the lease has borne may be too long for the key: the next claim holds the row and says so.
+  return isKeyOver(mine, config, nowMs, KEY_END_RECHECK_MS) ? withheld('key-ends') : undefined;
 };
 
 /**

@@ -4,11 +4,18 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { CONNECT_MS, LEASE_OVER_TIMEOUT_MS, RECHECK_FRESH_MS, SLOT_GOOD_MS } from '../../functions/core/limits.ts';
+import {
+  CONNECT_MS,
+  KEY_END_MARGIN_MS,
+  KEY_END_RECHECK_MS,
+  LEASE_OVER_TIMEOUT_MS,
+  RECHECK_FRESH_MS,
+  SLOT_GOOD_MS,
+} from '../../functions/core/limits.ts';
 import type { Ref } from '../../functions/ports.ts';
 import { mostWithin, openFlow, sendTimes, slowly, statuses } from '../support/flow.ts';
 import { destinationId, openTestWorld, type TestWorld } from '../support/world.ts';
-import { answered } from '../support/world-ports.ts';
+import { answered, unanswered } from '../support/world-ports.ts';
 import { alter, EVENT, opened, PARTNER, pause, resume } from '../support/world-states.ts';
 
 /** The claim stands in the ledger, and before its worker hears of it, `happens` takes its course. */
@@ -58,6 +65,29 @@ describe('a worker that stalls between its claim and its request', () => {
     behindTheClaim(world, () => world.clock.advance(LEASE_OVER_TIMEOUT_MS));
     await world.deliver(EVENT, PARTNER);
     expect(await world.row(EVENT, PARTNER)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
+  it('sends nothing so near the end of the key that the request could arrive behind it', async () => {
+    const keyLifeMs = 72_000;
+    const settings = { keyLifeHours: keyLifeMs / 3_600_000, schedule: [5, 30] };
+    const attemptAt = async (claimMs: number, stallMs: number): Promise<TestWorld> => {
+      const world = await opened(openTestWorld(), settings);
+      world.sender.script(unanswered('timeout'));
+      await world.deliver(EVENT, PARTNER);
+      await world.clock.advance(claimMs);
+      behindTheClaim(world, () => world.clock.advance(stallMs));
+      await world.deliver(EVENT, PARTNER);
+      return world;
+    };
+    const claimMs = keyLifeMs - KEY_END_MARGIN_MS - 1;
+    const stalled = await attemptAt(claimMs, KEY_END_MARGIN_MS - KEY_END_RECHECK_MS + 1);
+    expect(stalled.sender.sends).toHaveLength(1);
+    expect((await outcomesOf(stalled)).at(-1)).toEqual(['outcome', 'withheld', 'key-ends']);
+    await stalled.run(5_000);
+    expect(await stalled.row(EVENT, PARTNER)).toMatchObject({ status: 'quarantined', reason: 'key-expired' });
+    expect(stalled.sender.sends).toHaveLength(1);
+    // Without the stall the same attempt goes out: it is the end of the key that stops it, not the claim's own margin.
+    expect((await attemptAt(claimMs, 0)).sender.sends).toHaveLength(2);
   });
 
   it.each([true, false])(

@@ -198,11 +198,10 @@ export class Destinations {
     return 3 + Math.floor(this.#stage.draws.at('took', n) ** 2 * Math.min(2_000, deadlineMs / 2));
   }
 
-  /** Where a repeat is not safe, an answer of the destination itself other than a 2xx means that nothing was done. */
   #fateOf(plan: DestinationPlan, n: number): Fate {
     const { draws, fates } = this.#stage;
     const half = draws.at('half', n) < 0.5;
-    const acts = half && plan.keys !== 'ignores';
+    const acts = half && !this.#meansNothing(plan);
     const one = <T>(list: readonly T[]): T => list[Math.floor(draws.at('which', n) * list.length)] as T;
     if (this.#stage.isAway('destination-down', plan.id)) {
       fates.count('destination-down');
@@ -235,6 +234,15 @@ export class Destinations {
       default:
         return { play: WELL_BEHAVED, answer: 'plain' };
     }
+  }
+
+  /**
+   * Where a repeat is not safe, an answer of the destination itself other than a 2xx means that nothing was done: who
+   * lies about that, and forgets its keys besides, cannot be helped.
+   */
+  #meansNothing({ keys, repeatSafe }: DestinationPlan): boolean {
+    const isEdited = this.#stage.plan.shares.has('edit');
+    return keys === 'ignores' || (keys === 'forgets-after' && (!repeatSafe || isEdited));
   }
 
   /** As the library of a receiver would check it: of every eighth request, for hashing takes its time. */

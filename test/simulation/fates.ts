@@ -11,6 +11,7 @@ const SITES: Readonly<Record<Site, readonly Stretch[]>> = {
   read: stretchesOf('read'),
   write: stretchesOf('write'),
   index: stretchesOf('index'),
+  claim: stretchesOf('claim'),
   publish: stretchesOf('publish'),
   push: stretchesOf('push'),
   letters: stretchesOf('letters'),
@@ -34,6 +35,7 @@ const USES: Readonly<Record<Site, number>> = {
   tick: 10,
   plan: 11,
   none: 12,
+  claim: 13,
 };
 
 export class Fates {

@@ -19,6 +19,7 @@ export type Site =
   | 'read'
   | 'write'
   | 'index'
+  | 'claim'
   | 'publish'
   | 'push'
   | 'letters'
@@ -48,6 +49,7 @@ export const FAULTS = {
   'stall-before-socket': fault('network', 'F02', 0.1, 'a worker stands still between its re-check and the first byte'),
   'freeze-with-answer': fault('network', 'F12', 0.15, 'a worker has its answer and stands still, often past its lease'),
   'crash-with-answer': fault('network', 'F01', 0.1, 'a worker dies while its request is under way, or with its answer'),
+  'freeze-with-claim': fault('claim', 'F12', 0.2, 'a worker stands still between its claim and its re-check'),
   // ---- ledger
   'read-fails': fault('read', 'F08', 0.06, 'a read has no answer'),
   'read-slow': fault('read', 'F08', 0.06, 'a read takes up to three seconds'),
@@ -76,10 +78,10 @@ export const FAULTS = {
   'ack-lost': fault('push', 'F05', 0.1, 'our 2xx is lost on its way to the queue'),
   'ack-late': fault('push', 'F05', 0.05, 'our 2xx comes behind the deadline of the queue'),
   'push-refused': fault('push', 'F25', 0.06, 'the platform refuses a push before any code of ours runs'),
-  'forbidden-for-long': fault('plan', 'F25', 0.08, 'all pushes are refused for a while: a permission is gone'),
+  'forbidden-for-long': fault('plan', 'F25', 0.12, 'all pushes are refused for a while: a permission is gone'),
   'stats-fail': fault('letters', 'F13', 0.2, 'the statistics of the queue cannot be had'),
   'letters-hidden': fault('letters', 'F13', 0.2, 'the dead letters are not shown although there are some'),
-  'redrive-ignored': fault('letters', 'F13', 0.15, 'the queue says done to a redrive and does nothing'),
+  'redrive-ignored': fault('letters', 'F13', 0.5, 'the queue says done to a redrive and does nothing'),
   // ---- ticks
   'tick-missed': fault('tick', 'F21', 0.25, 'the schedule does not fire'),
   'tick-twice': fault('tick', 'F21', 0.25, 'the schedule fires twice for one minute'),

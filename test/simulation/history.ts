@@ -21,7 +21,7 @@ import { Destinations } from './destinations.ts';
 import { NEW_ATTRIBUTE } from './later-code.ts';
 import type { LogEntry } from './log.ts';
 import { People, settingsOf } from './people.ts';
-import type { Act, Plan, Stranger, Without } from './plan.ts';
+import { type Act, NOTHING_LEFT_OUT, type Plan, type Stranger, type Without } from './plan.ts';
 import { portsOf, type Surroundings } from './ports.ts';
 import { pushOf } from './push-side.ts';
 import { SimulatedQueue } from './queue.ts';
@@ -52,7 +52,7 @@ const CALM_MS_MAX = 3 * 86_400_000;
 const AFTERMATH_MS = 180_000;
 const MINUTE_MS = 60_000;
 
-export const runHistory = async (plan: Plan, without: Without = new Set()): Promise<Ended> =>
+export const runHistory = async (plan: Plan, without: Without = NOTHING_LEFT_OUT): Promise<Ended> =>
   new History(plan, without).run();
 
 class History {
@@ -118,7 +118,10 @@ class History {
       const dice = { draw: () => 0, id: () => 'setup', bytes: (count: number) => new Uint8Array(count) };
       await putDestination({ ledger: noted, clock: nowhere(stage.nowMs), dice }, settingsOf(plan, secret));
     }
-    stage.onRow = (row) => this.#arm(row);
+    stage.onRow = (row) => {
+      this.#arm(row);
+      if (row.status === 'quarantined') this.#react(row);
+    };
   }
 
   #planAll(): void {
@@ -163,6 +166,28 @@ class History {
     this.#stage.clockwork.at(this.#stage.nowMs + deed.resumeAfterMs, () =>
       this.#people.ask(`${request}-resume`, { do: 'resume', destination }, twice),
     );
+  }
+
+  /** Somebody looks at what is held, and decides about it. */
+  #react({ event, destination, version }: Delivery): void {
+    const { fates, draws, clockwork } = this.#stage;
+    const n = draws.nth('held');
+    if (!fates.isOn('decide') || n >= 4 || draws.at('held', n) > 0.6) return;
+    const name = `decide-held-${n + 1}`;
+    const kind = draws.at('held', n, 1);
+    const of = { event, destination };
+    const redrive = {
+      do: 'redrive',
+      ...of,
+      grant: Math.floor(kind * 10) % 3,
+      acceptSecondEffect: draws.at('held', n, 2) < 0.5,
+    } as const;
+    const resolve = { do: 'resolve', ...of, as: kind < 0.85 ? 'not-delivered' : 'delivered' } as const;
+    const deed = kind < 0.65 ? redrive : kind < 0.93 ? resolve : ({ do: 'cancel', ...of } as const);
+    const twice = fates.isOn('asked-twice');
+    clockwork.at(this.#stage.nowMs + Math.floor(draws.at('held', n, 3) ** 2 * 120_000), () => {
+      if (fates.happens('decide', `${name} v${version}`, 0)) this.#people.ask(name, deed, twice);
+    });
   }
 
   // ---- pushes -------------------------------------------------------------------------------------------------------

@@ -79,7 +79,8 @@ export const looksPlanned = ({ lives, clocksFit }: Seen): string | undefined =>
       const latestMs = latestLookMs(write);
       const { row } = write;
       if (latestMs === undefined || (row.status !== 'pending' && row.status !== 'claimed')) return undefined;
-      return row.lookAfterMs > latestMs + (clocksFit ? 0 : 360_000)
+      // Whoever appends behind another one has a clock of its own.
+      return row.lookAfterMs > latestMs + (clocksFit ? 2 * SKEW_MARGIN_MS : 360_000)
         ? `nobody looks at ${life.event} before ${row.lookAfterMs - write.atMs} ms, behind the bound of ${latestMs - write.atMs}`
         : undefined;
     }),
@@ -255,16 +256,23 @@ export const durableBeforeAck = ({ works, lives, writes, plan }: Seen): string |
 export const operationsAddUp = ({ ended, writes }: Seen): string | undefined =>
   first(ended.items, (item) => {
     if (item.item !== 'operation') return undefined;
-    const endAt = writes.find((write) => write.item.item === 'operation' && write.item.operation === item.operation && write.item.state === 'done')?.at;
+    const endAt = writes.find(
+      (write) =>
+        write.item.item === 'operation' && write.item.operation === item.operation && write.item.state === 'done',
+    )?.at;
     const messages = ended.items.filter(
       (one) => one.item === 'operation-message' && one.operation === item.operation && one.position < item.messages,
     );
-    if (messages.length > item.limit) return `an operation of ${messages.length} messages over its limit of ${item.limit}`;
+    if (messages.length > item.limit)
+      return `an operation of ${messages.length} messages over its limit of ${item.limit}`;
     const open = messages.find(
       (one) =>
         one.item === 'operation-message' &&
         one.action === undefined &&
-        writes.some((write) => write.at < (endAt ?? 0) && write.item.item === 'operation-message' && write.item.position === one.position),
+        writes.some(
+          (write) =>
+            write.at < (endAt ?? 0) && write.item.item === 'operation-message' && write.item.position === one.position,
+        ),
     );
     return item.state === 'done' && open !== undefined ? 'an operation is done, and has not acted on all' : undefined;
   });

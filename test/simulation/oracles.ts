@@ -22,6 +22,7 @@ export const ORACLES = {
   'one-success': ['I1', effects.oneSuccess],
   'one-effect': ['I2', effects.oneEffect],
   'doubt-is-held': ['I2', effects.doubtIsHeld],
+  'key-in-time': ['I2', order.keyInTime],
   'success-is-true': ['I3', effects.successIsTrue],
   'success-is-kept': ['I3', effects.successIsKept],
   'budget-holds': ['I4', effects.budgetHolds],

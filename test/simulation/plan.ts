@@ -143,9 +143,11 @@ const SCHEDULES: readonly (readonly number[])[] = [
 ];
 
 /** Parts that a shrunk history goes without, by name: classes of faults, single faults, events, acts and so on. */
-export type Without = ReadonlySet<string>;
+export type Without = Pick<ReadonlySet<string>, 'has'>;
 
-export const planOf = (seed: HistorySeed, without: Without = new Set()): Plan => {
+export const NOTHING_LEFT_OUT: Without = { has: () => false };
+
+export const planOf = (seed: HistorySeed, without: Without = NOTHING_LEFT_OUT): Plan => {
   const draws = new Draws(seed);
   const shares = sharesOf(draws, without);
   const faultsMs = draws.oneOf(
@@ -154,7 +156,8 @@ export const planOf = (seed: HistorySeed, without: Without = new Set()): Plan =>
   );
   const destinations = destinationsOf(draws);
   const events = eventsOf(draws, destinations, shares, faultsMs).filter(({ id }) => !without.has(id));
-  const around = { draws, shares, faultsMs, destinations, events };
+  const outages = outagesOf({ draws, shares, faultsMs, destinations });
+  const around = { draws, shares, faultsMs, destinations, events, outages };
   return {
     seed,
     shares,
@@ -162,7 +165,7 @@ export const planOf = (seed: HistorySeed, without: Without = new Set()): Plan =>
     events,
     acts: actsOf(around).filter(({ name }) => !without.has(name)),
     strangers: strangersOf(around).filter(({ name }) => !without.has(name)),
-    outages: outagesOf(around).filter(({ name }) => !without.has(name)),
+    outages: outages.filter(({ name }) => !without.has(name)),
     processes: processesOf(draws, shares, faultsMs),
     sweeps: shares.has('sweep-off') ? 'off' : shares.has('sweep-slow') ? 'slow' : 'on',
     faultsMs,
@@ -256,6 +259,7 @@ interface Around {
   readonly faultsMs: number;
   readonly destinations: readonly DestinationPlan[];
   readonly events: readonly EventPlan[];
+  readonly outages: readonly Outage[];
 }
 
 const deedOf = (fault: FaultName, { draws, destinations, events }: Around): Deed | undefined => {
@@ -305,18 +309,31 @@ const changeOf = (draws: Draws, { keys, repeatSafe }: DestinationPlan): Partial<
     { ratePerSecond: 1 },
   ]);
 
+/** Often in the middle of the first attempts, where it matters most. */
+const actAtMs = ({ draws, faultsMs, events }: Around): number => {
+  const when = draws.next('when');
+  const [event] = events;
+  if (when < 0.4 && event !== undefined) return draws.oneOf('at whose time', events).atMs + draws.whole('act', 0, 400);
+  return when < 0.7 ? draws.whole('act soon', 0, MINUTE) : draws.whole('act later', 0, faultsMs);
+};
+
+/** Mostly when something that was away is back, and messages have died of it. */
+const operationAtMs = (around: Around): number => {
+  const { draws, outages } = around;
+  if (outages.length === 0 || draws.happens('at a random time', 0.3)) return actAtMs(around);
+  return draws.oneOf('behind which', outages).untilMs + draws.whole('behind', 0, 2 * MINUTE);
+};
+
 const ACTING: readonly FaultName[] = ['pause', 'edit', 'delete', 'rotate-secret', 'decide', 'replay', 'operation'];
 
 const actsOf = (around: Around): readonly Act[] => {
-  const { draws, shares, faultsMs } = around;
+  const { draws, shares } = around;
   return ACTING.filter((fault) => shares.has(fault)).flatMap((fault) => {
     const count =
       fault === 'decide' || fault === 'edit' || fault === 'pause' ? draws.whole(`how many ${fault}`, 1, 3) : 1;
     return Array.from({ length: count }, (_, n): Act[] => {
       const deed = deedOf(fault, around);
-      const atMs = draws.happens('act soon', 0.5)
-        ? draws.whole('act', 0, MINUTE)
-        : draws.whole('act later', 0, faultsMs);
+      const atMs = fault === 'operation' ? operationAtMs(around) : actAtMs(around);
       const twice = shares.has('asked-twice') && draws.happens('twice', 0.6);
       return deed === undefined ? [] : [{ name: `${fault} ${n + 1}`, fault, atMs, deed, twice }];
     }).flat();
@@ -357,7 +374,7 @@ const OUTAGES = [
   'destination-down',
 ] as const satisfies readonly FaultName[];
 
-const outagesOf = ({ draws, shares, faultsMs, destinations }: Around): readonly Outage[] =>
+const outagesOf = ({ draws, shares, faultsMs, destinations }: Omit<Around, 'events' | 'outages'>): readonly Outage[] =>
   OUTAGES.filter((fault) => shares.has(fault)).map((fault): Outage => {
     const fromMs = draws.happens('outage soon', 0.6)
       ? draws.whole('outage', 0, 20 * SECOND)

@@ -59,7 +59,7 @@ const noted = <T>(value: T, note: (value: T) => void): T => {
 };
 
 const ledgerOf = (stage: Stage, actor: Actor): Ledger => {
-  const later = actor.process.code === 'next' && stage.twin !== undefined;
+  const later = actor.code === 'next' && stage.twin !== undefined;
   const ledger = later ? createLedger(laterStore(stage.twin.store, stage.draws)) : stage.store.ledger;
   const read = <T>(what: string, perform: () => Promise<T>, seen?: (value: T) => void): Promise<T> =>
     stage.call(actor, {
@@ -83,8 +83,10 @@ const ledgerOf = (stage: Stage, actor: Actor): Ledger => {
       perform: () => {
         const name = nameOf(item);
         return perform().then((written) => {
-          if (written.kind === 'written') stage.wrote(actor, name, item);
-          else show(written.present);
+          if (written.kind === 'written') {
+            stage.wrote(actor, name, item);
+            if (isFreshClaim(item)) strike(stage, actor);
+          } else show(written.present);
           return written;
         });
       },
@@ -104,6 +106,16 @@ const ledgerOf = (stage: Stage, actor: Actor): Ledger => {
     create: (item) => write(item, () => ledger.create(item)),
     replace: (before, next) => write(next, () => ledger.replace(before, next)),
   };
+};
+
+const isFreshClaim = (item: Item): boolean =>
+  item.item === 'delivery' && item.status === 'claimed' && item.sweeps === 0 && item.claim.sendingAtMs === undefined;
+
+/** Long enough for a lease that is too short, or for somebody else's in its place. */
+const strike = (stage: Stage, actor: Actor): void => {
+  const n = stage.draws.nth('claim');
+  if (stage.fates.pick('claim', 'claim', n) === undefined) return;
+  stage.freeze(actor, Math.floor(5_000 + stage.draws.at('claim', n) * 60_000));
 };
 
 const pagesOf = (stage: Stage, actor: Actor): Receiver['pages'] => {

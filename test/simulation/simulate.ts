@@ -1,16 +1,18 @@
 /**
  * npm run simulate -- --histories N --seed S [--from N] [--threads N]
- * npm run simulate -- --seed S --history N [--reads]
+ * npm run simulate -- --seed S --history N [--keep WHAT] [--reads]
  *
  * Runs histories of the real code under everything that may go wrong, and judges each. Prints how often each class of
  * faults has happened: a class that never did makes a run of the stated size red. The second form tells one history.
  */
 import { parseArgs } from 'node:util';
 import { START_MS } from './clockwork.ts';
+import { FAILED_SEEDS } from './failed-seeds.ts';
 import { FAULT_NAMES, FAULTS } from './fault-classes.ts';
 import { type HistoriesDone, runOne } from './histories.ts';
 import { tableOf, traceHashOf } from './log.ts';
 import { judge } from './oracles.ts';
+import { allBut, KEEP_SEPARATOR, shrink, tellShrunk } from './shrink.ts';
 import { simulate } from './threads.ts';
 
 /** From so many histories on, every class must have happened. */
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     from: { type: 'string', default: '0' },
     threads: { type: 'string', default: '2' },
     history: { type: 'string' },
+    keep: { type: 'string' },
     reads: { type: 'boolean', default: false },
   },
 });
@@ -42,7 +45,8 @@ const report = (done: HistoriesDone, seconds: number): readonly string[] => [
 ];
 
 const tell = async (history: number): Promise<boolean> => {
-  const ended = await runOne(values.seed, history);
+  const keep = values.keep?.split(KEEP_SEPARATOR);
+  const ended = await runOne(values.seed, history, keep && allBut(keep));
   const violations = judge(ended);
   console.info(tableOf(ended.log, START_MS, values.reads));
   console.info(`trace ${traceHashOf(ended.log)}`);
@@ -50,7 +54,21 @@ const tell = async (history: number): Promise<boolean> => {
   return violations.length === 0;
 };
 
+/** Those that have failed before come first: what is broken again is known within a second. */
+const runFailedBefore = async (): Promise<boolean> => {
+  let isGood = true;
+  for (const { seed, history, was } of FAILED_SEEDS) {
+    const violations = judge(await runOne(seed, history));
+    if (violations.length === 0) continue;
+    isGood = false;
+    console.error(`history ${history} of seed ${seed} fails again (${was})`);
+    console.error(tellShrunk(await shrink({ seed, history, violations })));
+  }
+  return isGood;
+};
+
 const runAll = async (): Promise<boolean> => {
+  const wasGood = await runFailedBefore();
   const began = performance.now();
   const done = await simulate({
     seed: values.seed,
@@ -66,7 +84,9 @@ const runAll = async (): Promise<boolean> => {
       console.error(`history ${history}: ${invariant} ${oracle}: ${message}`);
     }
   }
-  return done.violations.length + silent.length === 0;
+  const [failed] = done.violations;
+  if (failed) console.error(tellShrunk(await shrink(failed)));
+  return wasGood && done.violations.length + silent.length === 0;
 };
 
 const isGood = values.history === undefined ? await runAll() : await tell(Number(values.history));

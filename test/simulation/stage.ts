@@ -29,6 +29,8 @@ export class Actor {
   readonly role: 'push' | 'tick' | 'client' | 'person';
   readonly process: Process;
   readonly about: string | undefined;
+  /** The code that it began with, whatever is deployed meanwhile. */
+  readonly code: ProcessPlan['code'];
   dead = false;
   ended = false;
   /** Until then it stands still. */
@@ -44,6 +46,7 @@ export class Actor {
     this.role = role;
     this.process = process;
     this.about = about;
+    this.code = process.code;
     this.limitAtMs = nowMs + FUNCTION_MS;
   }
 
@@ -122,7 +125,7 @@ export class Stage {
       by: actor?.name ?? '',
       about: actor?.about,
       skewMs: actor?.process.skewMs ?? 0,
-      newer: actor?.process.code === 'next',
+      newer: actor?.code === 'next',
     });
   }
 
@@ -133,7 +136,7 @@ export class Stage {
     if (item.item === 'gate') this.gates.set(item.destination, item);
     if (item.item !== 'delivery') return;
     this.rows.set(name, item);
-    if (actor?.process.code === 'next') this.touched.add(name);
+    if (actor?.code === 'next') this.touched.add(name);
     this.onRow(item);
   }
 

@@ -13,12 +13,17 @@ import { budgetLeft, cancelled, claimed, journaled, lifeOf, quarantined } from '
 
 const HOUR_MS = 3_600_000;
 
-/** Whether an attempt that begins then would rest on a key which the destination may have forgotten. */
-export const isKeyOver = (life: Life, rules: Rules, atMs: number): boolean =>
-  rules.repeatSafe &&
-  rules.keyLifeHours !== null &&
-  life.keyFromMs !== undefined &&
-  atMs >= life.keyFromMs + rules.keyLifeHours * HOUR_MS - KEY_END_MARGIN_MS;
+/** Whether an attempt that begins then, or arrives so long behind it, would rest on a key that may be forgotten. */
+export const isKeyOver = (
+  { keyFromMs }: Pick<Life, 'keyFromMs'>,
+  { repeatSafe, keyLifeHours }: Pick<Rules, 'repeatSafe' | 'keyLifeHours'>,
+  atMs: number,
+  marginMs: number = KEY_END_MARGIN_MS,
+): boolean =>
+  repeatSafe &&
+  keyLifeHours !== null &&
+  keyFromMs !== undefined &&
+  atMs >= keyFromMs + keyLifeHours * HOUR_MS - marginMs;
 
 /** Why a new attempt must not be made, if so. The order is the order in which a person would want to be told. */
 const obstacle = (life: Life, input: ClaimInput, nowMs: number): QuarantineReason | undefined => {
