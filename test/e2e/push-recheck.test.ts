@@ -68,7 +68,7 @@ describe('a worker that stalls between its claim and its request', () => {
   });
 
   it('sends nothing so near the end of the key that the request could arrive behind it', async () => {
-    const keyLifeMs = 72_000;
+    const keyLifeMs = 120_000;
     const settings = { keyLifeHours: keyLifeMs / 3_600_000, schedule: [5, 30] };
     const attemptAt = async (claimMs: number, stallMs: number): Promise<TestWorld> => {
       const world = await opened(openTestWorld(), settings);

@@ -20,7 +20,7 @@ import { START_MS } from './clockwork.ts';
 import { Destinations } from './destinations.ts';
 import { NEW_ATTRIBUTE } from './later-code.ts';
 import type { LogEntry } from './log.ts';
-import { People, settingsOf } from './people.ts';
+import { destinationIdOf, eventIdOf, People, settingsOf } from './people.ts';
 import { type Act, NOTHING_LEFT_OUT, type Plan, type Stranger, type Without } from './plan.ts';
 import { portsOf, type Surroundings } from './ports.ts';
 import { pushOf } from './push-side.ts';
@@ -286,8 +286,7 @@ class History {
     this.#armAt((minute - 1) * MINUTE_MS);
     this.#armAt(minute * MINUTE_MS);
     this.#stage.clockwork.at(minute * MINUTE_MS, () => {
-      const isThere = (id: string): boolean => this.#rows().some(({ event }) => event === id);
-      if (this.#stage.plan.events.some(({ id, by }) => by === 'queue' && !isThere(id))) this.#armRescue();
+      if (!this.#haveArrived()) this.#armRescue();
       return false;
     });
   }
@@ -359,15 +358,19 @@ class History {
   #atRest(): boolean {
     const stage = this.#stage;
     if (this.#people.waiting > 0) return false;
-    const isThere = (event: string, destination: string): boolean =>
-      this.#rows().some((row) => row.event === event && row.destination === destination);
-    const arrived = stage.plan.events.every(
-      ({ id, by, destinations }) =>
-        by === 'api' ||
-        stage.plan.acts.some(({ fault }) => fault === 'delete') ||
-        destinations.every((destination) => isThere(id, destination)),
+    return (
+      this.#haveArrived() && this.#rows().every((row) => isAtRest(row, stage.gates.get(row.destination), stage.nowMs))
     );
-    return arrived && this.#rows().every((row) => isAtRest(row, stage.gates.get(row.destination), stage.nowMs));
+  }
+
+  /** Every event that the queue has taken stands in the ledger, for each of its destinations that is still there. */
+  #haveArrived(): boolean {
+    const { plan, rows } = this.#stage;
+    if (plan.shares.has('delete')) return true;
+    return plan.events.every(
+      ({ id, by, destinations }) =>
+        by === 'api' || destinations.every((destination) => rows.has(nameOf(deliveryRef(id, destination)))),
+    );
   }
 
   /** The records themselves must say what was written: whatever the codec loses shows here. */
@@ -375,6 +378,9 @@ class History {
     return tornIn(this.#stage);
   }
 }
+
+const deliveryRef = (event: string, destination: string) =>
+  ({ item: 'delivery', event: eventIdOf(event), destination: destinationIdOf(destination) }) as const;
 
 const nowhere = (nowMs: number) => ({ nowMs: () => nowMs, sleep: async () => undefined });
 

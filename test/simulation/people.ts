@@ -29,8 +29,8 @@ const idOf = <Id>(
   if (read.kind === 'bad') throw new TypeError(`the id ${read.reason}`);
   return read.id;
 };
-const eventOf = (text: string): EventId => idOf(parseEventId(text));
-const destinationOf = (text: string): DestinationId => idOf(parseDestinationId(text));
+export const eventIdOf = (text: string): EventId => idOf(parseEventId(text));
+export const destinationIdOf = (text: string): DestinationId => idOf(parseDestinationId(text));
 const requestOf = (text: string): RequestId => idOf(parseRequestId(text));
 
 /** The settings of a destination, through the real shape of the body. */
@@ -57,7 +57,7 @@ export const settingsOf = (
   const { ratePerSecond, concurrency, ...rest } = body;
   const settings = {
     ...rest,
-    destination: destinationOf(plan.id),
+    destination: destinationIdOf(plan.id),
     scheduleSec: schedule,
     ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
     ...(concurrency === undefined ? {} : { concurrency }),
@@ -219,17 +219,17 @@ export class People {
     const asked = { request: requestOf(request), actor: 'ann', reason: 'as agreed' };
     switch (deed.do) {
       case 'pause':
-        return (await pauseDestination(world, { ...asked, destination: destinationOf(deed.destination) })).kind;
+        return (await pauseDestination(world, { ...asked, destination: destinationIdOf(deed.destination) })).kind;
       case 'resume':
-        return (await resumeDestination(world, { ...asked, destination: destinationOf(deed.destination) })).kind;
+        return (await resumeDestination(world, { ...asked, destination: destinationIdOf(deed.destination) })).kind;
       case 'delete':
-        return (await deleteDestination(world, { ...asked, destination: destinationOf(deed.destination) })).kind;
+        return (await deleteDestination(world, { ...asked, destination: destinationIdOf(deed.destination) })).kind;
       case 'edit':
         return this.#put(actor, deed.destination, deed.change);
       case 'rotate-secret':
         return this.#put(actor, deed.destination, {}, this.#newSecret(deed.destination, request));
       case 'replay':
-        return (await replayEvent(world, { ...asked, event: eventOf(deed.event) })).kind;
+        return (await replayEvent(world, { ...asked, event: eventIdOf(deed.event) })).kind;
       case 'operation': {
         const { source, acceptSecondEffect } = deed;
         const wish = {
@@ -248,7 +248,7 @@ export class People {
       case 'redrive':
       case 'resolve':
       case 'cancel': {
-        const of = { ...asked, event: eventOf(deed.event), destination: destinationOf(deed.destination) };
+        const of = { ...asked, event: eventIdOf(deed.event), destination: destinationIdOf(deed.destination) };
         const done = await decideDelivery(world, { ...of, wish: wishOf(deed) });
         return done.kind === 'refused' ? `refused ${done.code}` : done.kind;
       }

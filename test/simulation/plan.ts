@@ -195,9 +195,13 @@ const destinationsOf = (draws: Draws): readonly DestinationPlan[] =>
   Array.from({ length: draws.happens('two destinations', 0.2) ? 2 : 1 }, (_, n) => {
     const keys = draws.oneOf('personality', PERSONALITIES);
     const scheduleSec = draws.oneOf('schedule', SCHEDULES);
-    const schedule = scheduleSec.reduce((sum, delay) => sum + delay, 0);
+    const timeoutMs = draws.oneOf('timeout', [20_000, 20_000, 10_000, 1_000]);
     // A schedule that is longer than the life of the key is refused where settings are written.
-    const livesHours = [0.02, 0.1, 1, 24].filter((hours) => hours * 3_600 > schedule * 1.3);
+    const longestSec = scheduleSec.reduce(
+      (sum, delay) => sum + 1.2 * delay + timeoutMs / 1_000,
+      timeoutMs / 1_000 + 15,
+    );
+    const livesHours = [0.02, 0.05, 0.1, 1, 24, 48].filter((hours) => hours * 3_600 > longestSec).slice(0, 4);
     const rate = draws.happens('rate', 0.12);
     const concurrency = draws.happens('concurrency', 0.2);
     return {
@@ -206,7 +210,7 @@ const destinationsOf = (draws: Draws): readonly DestinationPlan[] =>
       forgetsAfterHours: draws.oneOf('forgets', livesHours),
       repeatSafe: keys !== 'ignores' && draws.happens('safe', 0.75),
       scheduleSec,
-      timeoutMs: draws.oneOf('timeout', [20_000, 20_000, 10_000, 1_000]),
+      timeoutMs,
       ...(rate ? { ratePerSecond: draws.oneOf('rate', [0.2, 1, 5]) } : {}),
       ...(concurrency ? { concurrency: draws.oneOf('concurrency', [1, 1, 2]) } : {}),
       rejectOn: draws.happens('reject', 0.1) ? [400] : [],

@@ -46,6 +46,8 @@ export const nameOf = (ref: Ref): string => {
       return `${ref.item} ${ref.destination}`;
     case 'token':
       return `token ${ref.hash}`;
+    case 'token-register':
+      return 'token-register';
     case 'poison':
       return `poison ${ref.id}`;
     case 'poison-minute':
