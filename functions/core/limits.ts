@@ -66,8 +66,6 @@ export const KEY_LIFE_HOURS_DEFAULT = 24;
  * time, and the request must not arrive behind it.
  */
 export const KEY_END_MARGIN_MS = 15 * SECOND;
-/** What is left of that at the re-check: a connection, and the other clock. A stall before it has taken the rest. */
-export const KEY_END_RECHECK_MS = CONNECT_MS + SKEW_MARGIN_MS;
 
 /**
  * From the claim of the first attempt to that of the last one, at the longest: every delay with all of its jitter, and
@@ -238,10 +236,6 @@ export const relations = (): readonly Relation[] => [
   {
     says: 'what can lie between a claim and the arrival of its request fits the margin at the end of a key',
     holds: RECHECK_FRESH_MS + CONNECT_MS + LEDGER_REQUEST_MS + SKEW_MARGIN_MS < KEY_END_MARGIN_MS,
-  },
-  {
-    says: 'a key that lasts for a claim without a stall lasts for its re-check as well',
-    holds: KEY_END_RECHECK_MS + RECHECK_FRESH_MS + LEDGER_REQUEST_MS < KEY_END_MARGIN_MS,
   },
   {
     says: 'the connect time lies inside the shortest deadline of a whole request plus its lease',

@@ -17,9 +17,9 @@ import {
   ANSWER_BYTES_DRAINED_MAX,
   CONNECT_MS,
   EXCERPT_BYTES_MAX,
-  KEY_END_RECHECK_MS,
   LEDGER_REQUEST_MS,
   RECHECK_FRESH_MS,
+  SKEW_MARGIN_MS,
 } from '../core/limits.ts';
 import type { Claimed, Delivery } from '../core/model.ts';
 import { isKeyOver } from '../core/moves/claim.ts';
@@ -109,8 +109,8 @@ const obstacleInRow = (
   if (!owner) return withheld('lost');
   // Owner and lease: after a long pause the live lease may be somebody else's, or ours may be too short for an attempt.
   if (mine.claim.leaseEndsAtMs - nowMs < config.timeoutMs) return withheld('short-lease');
-  // A stall that the lease has borne may be too long for the key: the next claim holds the row and says so.
-  return isKeyOver(mine, config, nowMs, KEY_END_RECHECK_MS) ? withheld('key-ends') : undefined;
+  // A stall that the lease has borne may be too long for the key. Ahead lie a connection, and a clock that is not ours.
+  return isKeyOver(mine, config, nowMs, CONNECT_MS + SKEW_MARGIN_MS) ? withheld('key-ends') : undefined;
 };
 
 /**

@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest';
 import {
   CONNECT_MS,
   KEY_END_MARGIN_MS,
-  KEY_END_RECHECK_MS,
   LEASE_OVER_TIMEOUT_MS,
   RECHECK_FRESH_MS,
+  SKEW_MARGIN_MS,
   SLOT_GOOD_MS,
 } from '../../functions/core/limits.ts';
 import type { Ref } from '../../functions/ports.ts';
@@ -80,7 +80,7 @@ describe('a worker that stalls between its claim and its request', () => {
       return world;
     };
     const claimMs = keyLifeMs - KEY_END_MARGIN_MS - 1;
-    const stalled = await attemptAt(claimMs, KEY_END_MARGIN_MS - KEY_END_RECHECK_MS + 1);
+    const stalled = await attemptAt(claimMs, KEY_END_MARGIN_MS - CONNECT_MS - SKEW_MARGIN_MS + 1);
     expect(stalled.sender.sends).toHaveLength(1);
     expect((await outcomesOf(stalled)).at(-1)).toEqual(['outcome', 'withheld', 'key-ends']);
     await stalled.run(5_000);
