@@ -1,4 +1,5 @@
 /** The record: nothing in it changes or vanishes, it says why, and nothing that was accepted is missing from it. */
+import type { Item } from '../../functions/core/items.ts';
 import { verifyChain } from '../../functions/core/journal.ts';
 import type { Delivery, Entry } from '../../functions/core/model.ts';
 import { goesOnByMs, isAtRest } from './bounds.ts';
@@ -250,32 +251,35 @@ export const durableBeforeAck = ({ works, lives, writes, plan }: Seen): string |
   });
 
 /**
- * An operation acts on no more than its plan, and says of each message what it did. A message that a dead planner's late
- * write has put there after the end is nobody's.
+ * An operation acts on no more than its plan, and says of each message what it did. What a planner's late write puts into
+ * a hole of the plan when that is made is nobody's: it is not counted here.
  */
 export const operationsAddUp = ({ ended, writes }: Seen): string | undefined =>
   first(ended.items, (item) => {
     if (item.item !== 'operation') return undefined;
-    const endAt = writes.find(
-      (write) =>
-        write.item.item === 'operation' && write.item.operation === item.operation && write.item.state === 'done',
+    const plannedAt = writes.find(
+      ({ item: one }) => isOf(one, item) && one.item === 'operation' && one.state === 'planned',
     )?.at;
+    const planned = new Set(
+      writes.flatMap(({ item: one, at }) =>
+        one.item === 'operation-message' && isOf(one, item) && at < (plannedAt ?? 0) ? [one.position] : [],
+      ),
+    );
     const messages = ended.items.filter(
-      (one) => one.item === 'operation-message' && one.operation === item.operation && one.position < item.messages,
+      (one) =>
+        one.item === 'operation-message' &&
+        isOf(one, item) &&
+        planned.has(one.position) &&
+        one.position < item.messages,
     );
     if (messages.length > item.limit)
       return `an operation of ${messages.length} messages over its limit of ${item.limit}`;
-    const open = messages.find(
-      (one) =>
-        one.item === 'operation-message' &&
-        one.action === undefined &&
-        writes.some(
-          (write) =>
-            write.at < (endAt ?? 0) && write.item.item === 'operation-message' && write.item.position === one.position,
-        ),
-    );
+    const open = messages.find((one) => one.item === 'operation-message' && one.action === undefined);
     return item.state === 'done' && open !== undefined ? 'an operation is done, and has not acted on all' : undefined;
   });
+
+const isOf = (one: Item, { operation }: { readonly operation: string }): boolean =>
+  (one.item === 'operation' || one.item === 'operation-message') && one.operation === operation;
 
 /** The stored records say what was written; what newer code has added is still there. */
 export const recordsAreWhole = ({ ended }: Seen): string | undefined => ended.torn[0];

@@ -172,6 +172,7 @@ const OPERATION = {
   turn: 2,
   version: 3,
 } as unknown as Item;
+const PLANNED = { ...OPERATION, state: 'planned', version: 2 } as unknown as Item;
 const MESSAGE = { item: 'operation-message', operation: 'rd_1', position: 0, version: 1 } as unknown as Item;
 
 const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
@@ -284,7 +285,7 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
     withWrite(
       withWrite({ ...ended, items: [...ended.items, OPERATION, MESSAGE] }, undefined, MESSAGE),
       undefined,
-      OPERATION,
+      PLANNED,
     ),
   'decided-once': (ended) =>
     withWrite(ended, endedRow(ended), withLines(endedRow(ended), redriven('a:r1'), redriven('a:r1'))),
@@ -305,17 +306,10 @@ describe('an oracle', () => {
   it('says nothing of a row that is late only because its destination is paused, and something of one that is not', () => {
     const pending = rowOf(good, 'pending');
     const parked = again(pending, { parking: { reason: 'paused', sinceMs: 0 } });
-    const waiting = dropped(
-      good,
-      (entry) =>
-        isWriteOf(entry, 'claimed') ||
-        isWriteOf(entry, 'delivered') ||
-        entry.kind === 'send' ||
-        entry.kind === 'arrive' ||
-        entry.kind === 'answer' ||
-        entry.kind === 'verdict',
-    );
-    const unpaused = withWrite(waiting, pending, parked);
+    const isHis = (entry: LogEntry): boolean => entry.kind === 'write' && entry.item.item === 'delivery';
+    const accepted = placeOf(good, isHis);
+    const waiting = dropped(good, (entry) => (isHis(entry) && entry.at > accepted) || entry.about !== undefined);
+    const unpaused = withWrite(waiting, pending, parked, {}, accepted + 1);
     expect(judge(unpaused).map(({ oracle }) => oracle)).toContain('rest-in-time');
     const paused = withWrite(
       unpaused,
