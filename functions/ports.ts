@@ -132,7 +132,8 @@ export type CountQuery =
 export type ListQuery = { readonly limit: number; readonly cursor?: string } & (
   | { readonly list: 'open' }
   | { readonly list: 'parked' | 'quarantined'; readonly destination?: DestinationId }
-  | { readonly list: 'recent'; readonly destination: DestinationId }
+  /** `day`: accepted on this UTC day, however long ago; without it, the latest days. */
+  | { readonly list: 'recent'; readonly destination: DestinationId; readonly day?: string }
   | { readonly list: 'destinations' | 'operations' | 'decisions' | 'poison' }
 );
 

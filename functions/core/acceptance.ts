@@ -68,7 +68,13 @@ export const deliveryOf = (
     sweeps: 0,
     dueAtMs,
     lookAfterMs: lookAfterPlanned(dueAtMs, graceMs, nowMs),
-    journal: append(emptyJournal(ref, event.payloadHash), { kind: 'accepted', atMs: nowMs, writeId, cause }),
+    journal: append(emptyJournal(ref, event.payloadHash), {
+      kind: 'accepted',
+      atMs: nowMs,
+      writeId,
+      cause,
+      grant: budgetOf(config),
+    }),
     carried: {},
   };
 };

@@ -1,12 +1,14 @@
 /** What the journal says of each attempt: when, why, what it came to, and whether it can have arrived. */
+import { attemptsInDoubt } from './doubt.ts';
 import type { Delivery, Entry } from './model.ts';
 import type { OutcomeClass } from './outcome.ts';
 
 /**
  * `answered`: the destination has answered, so the request has arrived. `not-sent`: certainly nothing has left.
- * `unknown`: bytes may have left, and there is no answer. `under-way`: nobody has said yet how it ended.
+ * `unknown`: bytes may have left, and there is no answer. `told`: it had none, and a person has said what became of it.
+ * `under-way`: nobody has said yet how it ended.
  */
-export type Arrival = 'answered' | 'not-sent' | 'unknown' | 'under-way';
+export type Arrival = 'answered' | 'not-sent' | 'unknown' | 'told' | 'under-way';
 
 export interface AttemptSeen {
   /** Its place in the journal, from 1. */
@@ -55,12 +57,19 @@ export const attemptsOf = (row: Delivery): readonly AttemptSeen[] => {
   const of = (kind: Entry['kind'], attempt: number | undefined): Entry | undefined =>
     entries.find((entry) => entry.kind === kind && entry.attempt === attempt);
   const seqOf = (entry: Entry): number => entries.indexOf(entry) + 1;
+  const inDoubt = new Set(attemptsInDoubt(entries));
   return entries
     .filter(({ kind }) => kind === 'claimed')
     .map((claimed) => {
       const late = of('late-outcome', claimed.attempt);
-      const seen = { seq: seqOf(claimed), ...seenOf(claimed, of('outcome', claimed.attempt), late) };
-      return late?.class === undefined ? seen : { ...seen, late: { seq: seqOf(late), ...lateOf(late, late.class) } };
+      const seen = seenOf(claimed, of('outcome', claimed.attempt), late);
+      const isTold = seen.arrival === 'unknown' && !inDoubt.has(seen.attempt);
+      return {
+        seq: seqOf(claimed),
+        ...seen,
+        ...(isTold ? { arrival: 'told' as const } : {}),
+        ...(late?.class === undefined ? {} : { late: { seq: seqOf(late), ...lateOf(late, late.class) } }),
+      };
     });
 };
 

@@ -141,6 +141,9 @@ const certain = ({
   sentence(
     `${times(requests.answered, 'request')} got an answer; ${times(recordedSuccesses, 'success')} on record${effect === 'said' ? ', by the word of a person' : ''}.`,
   ),
+  ...(requests.told === 0
+    ? []
+    : [sentence(`${times(requests.told, 'request')} without an answer: a person has said what became of it.`)]),
   ...(requests.notSent === 0 ? [] : [`Of ${times(requests.notSent, 'attempt')} not a byte has left.`]),
   sentence(
     `${times(pushes, 'push', 'pushes')} of the queue made an attempt; any other was acknowledged and changed nothing.`,

@@ -45,6 +45,8 @@ export interface Explanation {
     readonly made: number;
     readonly answered: number;
     readonly unknown: number;
+    /** They had no answer, and a person has said what became of them. */
+    readonly told: number;
     /** Attempts of which certainly nothing has left. */
     readonly notSent: number;
     readonly underWay: number;
@@ -83,9 +85,10 @@ export const explain = (
   const attempts = attemptsOf(row);
   const count = (arrival: AttemptSeen['arrival']): number => attempts.filter((one) => one.arrival === arrival).length;
   const requests = {
-    made: count('answered') + count('unknown') + count('under-way'),
+    made: attempts.length - count('not-sent'),
     answered: count('answered'),
     unknown: count('unknown'),
+    told: count('told'),
     notSent: count('not-sent'),
     underWay: count('under-way'),
   };

@@ -136,7 +136,10 @@ const hash = (...parts: readonly string[]): string => {
   return sum.digest('base64url');
 };
 
-const rootOf = (ref: DeliveryRef, payloadHash: string): string =>
+/** An auditor has ids as texts. */
+type Named = { readonly [name in keyof DeliveryRef]: string };
+
+const rootOf = (ref: Named, payloadHash: string): string =>
   hash('onceward journal 1', ref.event, ref.destination, payloadHash);
 
 export const emptyJournal = (ref: DeliveryRef, payloadHash: string): Journal => ({
@@ -163,11 +166,17 @@ export const append = (journal: Journal, ...entries: readonly Entry[]): Journal 
   return { lines, head };
 };
 
+/** The heads of a chain over these lines: behind none of them, behind the first, and so on to the last. */
+export const headsOf = (ref: Named, payloadHash: string, lines: readonly string[]): readonly string[] => {
+  const heads = [rootOf(ref, payloadHash)];
+  for (const text of lines) heads.push(hash(heads.at(-1) ?? '', text));
+  return heads;
+};
+
 /** Whether the lines lead to the stored head: false after any line was altered, removed, added or moved. */
 export const verifyChain = (ref: DeliveryRef, payloadHash: string, journal: Journal): boolean => {
-  let head = rootOf(ref, payloadHash);
-  for (const line of journal.lines) head = hash(head, line.text);
-  return head === journal.head;
+  const texts = journal.lines.map(({ text }) => text);
+  return headsOf(ref, payloadHash, texts).at(-1) === journal.head;
 };
 
 /** True if some line was made by this write: a refused write that finds itself here had been applied. */

@@ -77,6 +77,7 @@ export interface Entry {
   readonly durationMs?: number;
   readonly nextAtMs?: number;
   readonly decision?: DecisionKind;
+  /** Attempts that were added to the budget; of the acceptance: with how many it begins. */
   readonly grant?: number;
   /** A person accepted that another attempt may have a second effect. */
   readonly secondEffect?: true;

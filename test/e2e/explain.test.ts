@@ -39,7 +39,7 @@ describe('the worked examples', () => {
       const world = await live();
       const { requests, recordedSuccesses, attempts } = await explained(world);
       expect(requests.made).toBe(world.sender.sends.length);
-      expect(requests.made).toBe(requests.answered + requests.unknown + requests.underWay);
+      expect(requests.made).toBe(requests.answered + requests.unknown + requests.told + requests.underWay);
       expect(attempts.length).toBe(requests.made + requests.notSent);
       const row = await world.row(EVENT, PARTNER);
       expect(recordedSuccesses).toBe(row.status === 'delivered' ? 1 : 0);

@@ -59,9 +59,11 @@ const lowest = ({ minimum, exclusiveMinimum }: Schema): number => {
 
 const textOf = ({ pattern, format, contentEncoding, minLength = 0, maxLength = 1_000 }: Schema) => {
   if (contentEncoding === 'base64') return fc.base64String({ maxLength: CHARS_TRIED });
-  if (format === 'date-time') {
+  if (format === 'date-time' || format === 'date') {
     const [min, max] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-06-01T00:00:00Z')];
-    return fc.date({ min, max, noInvalidDate: true }).map((date) => date.toISOString());
+    return fc
+      .date({ min, max, noInvalidDate: true })
+      .map((date) => date.toISOString().slice(0, format === 'date' ? 10 : 24));
   }
   const any = fc.string({
     unit: 'grapheme',

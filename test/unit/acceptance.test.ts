@@ -78,7 +78,7 @@ describe('an accepted delivery', () => {
   it('has one entry that names its write and its cause, in a chain of its own', () => {
     const row = acceptedRow();
     expect(entriesOf(row)).toEqual([
-      { kind: 'accepted', atMs: START_MS, writeId: writeIdOf('accept'), cause: 'i:r-1' },
+      { kind: 'accepted', atMs: START_MS, writeId: writeIdOf('accept'), cause: 'i:r-1', grant: 8 },
     ]);
     expect(verifyChain(row, row.payloadHash, row.journal)).toBe(true);
     expect(verifyChain({ ...row, destination: destinationIdOf('other') }, row.payloadHash, row.journal)).toBe(false);

@@ -16,7 +16,16 @@ import {
 } from '../../core/keys.ts';
 import { ATTENTION_SHARDS, DUE_SHARDS, LIST_PAGE_MAX, RECENT_SHARDS, SKEW_MARGIN_MS } from '../../core/limits.ts';
 import type { DeliveryRef } from '../../core/model.ts';
-import type { Clock, CountQuery, DueRow, ListQuery, Page, Pages, Ref } from '../../ports.ts';
+import {
+  BadCursor,
+  type Clock,
+  type CountQuery,
+  type DueRow,
+  type ListQuery,
+  type Page,
+  type Pages,
+  type Ref,
+} from '../../ports.ts';
 import { keyOf, refOfKeys } from './codec/item-keys.ts';
 import { type Place, readCursor, writeCursor } from './cursor.ts';
 import { compareSorts, type IndexQuery, type IndexRow, type RecordStore } from './record-store.ts';
@@ -117,10 +126,12 @@ const recentPage = async (
   query: Extract<ListQuery, { list: 'recent' }>,
   nowMs: number,
 ): Promise<Page> => {
-  const newest = Math.floor((nowMs + SKEW_MARGIN_MS) / DAY_MS);
-  const oldest = newest - RECENT_DAYS;
+  const latest = Math.floor((nowMs + SKEW_MARGIN_MS) / DAY_MS);
+  const [newest, oldest] =
+    query.day === undefined ? [latest, latest - RECENT_DAYS] : [dayNumberOf(query.day), dayNumberOf(query.day)];
   const cursor = query.cursor === undefined ? undefined : readCursor(query, query.cursor, RECENT_SHARDS);
   let day = cursor?.day ?? newest;
+  if (day > newest) throw new BadCursor();
   let places = cursor?.places;
   const rows: IndexRow[] = [];
   for (let days = 0; days < DAYS_PER_PAGE && day >= oldest && rows.length < limitOf(query); days += 1) {
@@ -138,6 +149,8 @@ const recentPage = async (
     next: writeCursor(query, { day, places: places ?? Array.from({ length: RECENT_SHARDS }, () => 'start') }),
   };
 };
+
+const dayNumberOf = (utcDay: string): number => Math.floor(new Date(`${utcDay}T00:00:00Z`).getTime() / DAY_MS);
 
 const shardsOfDay = (destination: DeliveryRef['destination'], utcDay: string): Shards => ({
   index: 'recent',

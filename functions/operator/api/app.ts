@@ -7,6 +7,7 @@ import { logged } from '../../http/request-log.ts';
 import { addRoute } from '../../http/route.ts';
 import type { World } from '../../ports.ts';
 import { ROUTES } from '../contract/routes.ts';
+import { addAuditRoutes } from './audit.ts';
 import { addDecisionRoutes } from './decisions.ts';
 import { addDestinationRoutes } from './destinations.ts';
 import { addEventRoutes } from './events.ts';
@@ -37,6 +38,7 @@ export const createOperatorApp = (world: Operator, policy: TargetPolicy): Hono<S
   addRedriveRoutes(on, world);
   addStatsRoutes(on, world);
   addTokenRoutes(on, world);
+  addAuditRoutes(on, world);
   return app;
 };
 

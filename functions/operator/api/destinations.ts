@@ -7,7 +7,7 @@ import { problem } from '../../http/problem.ts';
 import type { World } from '../../ports.ts';
 import { putDestination, showDestination } from '../commands/destinations.ts';
 import { parkedOf } from '../commands/stats.ts';
-import { pageQuery } from '../contract/inputs.ts';
+import { destinationsQuery } from '../contract/inputs.ts';
 import { readQuery } from './decision-input.ts';
 import type { On } from './on.ts';
 import { absent, destinationSegment, jsonBody, newer } from './segments.ts';
@@ -22,17 +22,19 @@ export const addDestinationRoutes = (on: On, world: Needs, policy: TargetPolicy)
 };
 
 const listDestinations = async (context: Context, world: Needs): Promise<Response> => {
-  const query = readQuery(context, pageQuery);
+  const query = readQuery(context, destinationsQuery);
   if (query.kind === 'bad') return problem(context, query.problem);
-  const { limit, cursor } = query.value;
+  const { limit, cursor, deleted } = query.value;
   const page = await world.pages.list({ list: 'destinations', limit, ...(cursor === undefined ? {} : { cursor }) });
   const nowMs = world.clock.nowMs();
   const shown = await Promise.all(
-    page.refs.map((ref) =>
-      ref.item === 'destination' ? showDestination(world, ref.destination) : ({ kind: 'absent' } as const),
-    ),
+    page.refs.flatMap((ref) => (ref.item === 'destination' ? [world.ledger.loadDestination(ref.destination)] : [])),
   );
-  const items = shown.flatMap((one) => (one.kind === 'found' ? [destinationView(one.config, one.gate, nowMs)] : []));
+  const items = shown.flatMap(({ config, gate }) => {
+    if (config.kind !== 'found') return [];
+    const isLeftOut = config.item.deletedAtMs !== undefined && deleted !== 'include';
+    return isLeftOut ? [] : [destinationView(config.item, gate, nowMs)];
+  });
   return context.json({ items, ...(page.next === undefined ? {} : { next: page.next }) });
 };
 

@@ -190,6 +190,7 @@ export const destinationView = (config: Destination, gate: Found<Gate>, nowMs: n
   mode: config.mode,
   createdAt: iso(config.createdAtMs),
   updatedAt: iso(config.updatedAtMs),
+  ...given('deletedAt', config.deletedAtMs === undefined ? undefined : iso(config.deletedAtMs)),
   ...stateOf(gate, nowMs),
   ...given('parked', parked && parkedView(parked, nowMs)),
 });

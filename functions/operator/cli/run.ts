@@ -1,6 +1,7 @@
 /** One command from its arguments to its exit code: 0 done, 1 failed or refused, 2 not a command that can be run. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../../config.ts';
+import { addAudit } from './nouns/audit.ts';
 import { addDelivery } from './nouns/delivery.ts';
 import { addDestination } from './nouns/destination.ts';
 import { addEvent } from './nouns/event.ts';
@@ -16,7 +17,7 @@ Exit codes: 0 done; 1 failed, refused, or found something wrong; 2 not a command
 What changes something says first what it will do and asks: --yes answers, --dry-run only looks.`;
 
 /** Each noun in its own file; a new one is added here. */
-const NOUNS = [addEvent, addDelivery, addDestination, addRedrive, addToken];
+const NOUNS = [addEvent, addDelivery, addDestination, addRedrive, addToken, addAudit];
 
 export const createProgram = (shell: Shell): Command => {
   const program = new Command('onceward')

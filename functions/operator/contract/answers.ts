@@ -1,5 +1,6 @@
 /** What each route is for and what it answers, beside what it takes (`routes.ts`). For the document; nothing else needs it. */
 import * as z from 'zod/mini';
+import { auditPageAnswer } from './audit.ts';
 import {
   acceptedAnswer,
   deliveryAnswer,
@@ -152,6 +153,17 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
   },
   runRedrive: { summary: 'Run a plan, or take a run up again', answers: { 200: operationAnswer }, problems: [409] },
   stopRedrive: { summary: 'End a run for good', answers: { 200: operationAnswer }, problems: [409] },
+  auditEvent: {
+    summary: 'The deliveries of an event as they are stored, for an audit',
+    description: 'Journal lines byte for byte; nothing is judged here.',
+    answers: { 200: auditPageAnswer },
+  },
+  auditDeliveries: {
+    summary: 'The deliveries of a destination as they are stored, by the day on which they were accepted',
+    description: 'Without a day: the latest 30 days, newest first.',
+    answers: { 200: auditPageAnswer },
+    problems: [400],
+  },
   showStats: { summary: 'The state of the whole in a few numbers', answers: { 200: statsAnswer } },
 };
 
@@ -177,5 +189,6 @@ export const NAMED: Readonly<Record<string, z.ZodMiniType>> = {
   OperationSummary: operationSummaryAnswer,
   OperationPage: operationPageAnswer,
   Explanation: explanationAnswer,
+  AuditPage: auditPageAnswer,
   Stats: statsAnswer,
 };

@@ -26,6 +26,7 @@ const destination = {
   mode: z.enum(['live', 'shadow']),
   createdAt: time,
   updatedAt: time,
+  deletedAt: z.optional(time),
   state: z.enum(['active', 'paused', 'closed', 'crowded']),
   since: z.optional(time),
   by: z.optional(text),

@@ -25,7 +25,7 @@ const attempt = z.object({
   durationMs: z.optional(count),
   endedAt: z.optional(time),
   late: z.optional(z.object({ seq: count, at: time, outcome, status: z.optional(count) })),
-  arrival: z.enum(['answered', 'not-sent', 'unknown', 'under-way']),
+  arrival: z.enum(['answered', 'not-sent', 'unknown', 'told', 'under-way']),
   waited: z.optional(z.object({ count, since: time, reason: text })),
 });
 
@@ -69,7 +69,7 @@ export const explanationAnswer = z.object({
   reason: z.optional(reason),
   since: z.optional(time),
   effect: z.enum(['one', 'one-by-key', 'one-or-more', 'none', 'unknown', 'said']),
-  requests: z.object({ made: count, answered: count, unknown: count, notSent: count, underWay: count }),
+  requests: z.object({ made: count, answered: count, unknown: count, told: count, notSent: count, underWay: count }),
   recordedSuccesses: z.union([z.literal(0), z.literal(1)]),
   mayHaveArrived: z.boolean(),
   pushes: count,

@@ -76,6 +76,20 @@ const cursor = z.optional(
 
 export const pageQuery = z.strictObject({ limit, cursor });
 
+/** A day in UTC, such as `2026-01-31`. */
+const day = z.string().check(
+  z.refine(
+    (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true,
+    'must be a day, such as 2026-01-31',
+  ),
+  z.meta({ format: 'date' }),
+);
+
+export const auditQuery = z.strictObject({ destination: destinationId, day: z.optional(day), limit, cursor });
+
+/** Deleted ones are left out, unless they are asked for: their deliveries are still there. */
+export const destinationsQuery = z.strictObject({ deleted: z.optional(z.enum(['include'])), limit, cursor });
+
 export const DELIVERY_LISTS = ['open', 'parked', 'quarantined', 'recent'] as const;
 
 export const deliveriesQuery = z

@@ -2,7 +2,9 @@
 import { destinationBody } from '../../core/destination-input.ts';
 import type { Route } from '../../http/route.ts';
 import {
+  auditQuery,
   deliveriesQuery,
+  destinationsQuery,
   messagesQuery,
   pageQuery,
   planBody,
@@ -31,7 +33,7 @@ export const ROUTES = {
   cancelDelivery: { method: 'post', path: `${DELIVERY}/cancel`, right: 'decide', decides: true, body: reasonBody },
   replayEvent: { method: 'post', path: `${EVENT}/replay`, right: 'resend', decides: true, body: replayBody },
 
-  listDestinations: { method: 'get', path: DESTINATIONS, right: 'view', query: pageQuery },
+  listDestinations: { method: 'get', path: DESTINATIONS, right: 'view', query: destinationsQuery },
   showDestination: { method: 'get', path: DESTINATION, right: 'view' },
   putDestination: { method: 'put', path: DESTINATION, right: 'admin', body: destinationBody },
   deleteDestination: { method: 'delete', path: DESTINATION, right: 'admin', decides: true, body: reasonBody },
@@ -56,6 +58,9 @@ export const ROUTES = {
   listTokens: { method: 'get', path: '/v1/tokens', right: 'admin' },
   createToken: { method: 'post', path: '/v1/tokens', right: 'admin', decides: true, body: tokenBody },
   revokeToken: { method: 'delete', path: '/v1/tokens/:name', right: 'admin', decides: true, body: reasonBody },
+
+  auditEvent: { method: 'get', path: `${EVENT}/audit`, right: 'view' },
+  auditDeliveries: { method: 'get', path: '/v1/audit', right: 'view', query: auditQuery },
 
   showStats: { method: 'get', path: '/v1/stats', right: 'view' },
 } as const satisfies Readonly<Record<string, Route>>;
