@@ -35,7 +35,8 @@ const TOKEN = 'kills-admin-token-0123456789';
 const ALIVE_MS_MAX = 1_800;
 /** Longer than any lease, any step of a sweep, any hour of a parked row. */
 const QUIET_AHEAD_MS = 3 * 3_600_000;
-const QUIET_MS_MAX = 60_000;
+const QUIET_MS_MAX = 30_000;
+const QUIET_LIVES_MAX = 3;
 const LOOK_MS = 200;
 
 interface Started {
@@ -46,7 +47,11 @@ interface Started {
 }
 
 const start = (options: ChildOptions): Started => {
-  const child = spawn(process.execPath, [CHILD, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [CHILD, JSON.stringify(options)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // Beside the data: the first life fills it when it ends, and all others start in half of the time.
+    env: { ...process.env, NODE_COMPILE_CACHE: `${options.dataDir}-compiled` },
+  });
   const gone = once(child, 'close').then(() => {});
   const up = async (): Promise<string | undefined> => {
     for await (const line of createInterface({ input: child.stdout })) {
@@ -121,25 +126,39 @@ class Killed {
     await Promise.race([world.gone, systemClock.sleep(aliveMs)]);
   }
 
-  /** Faults are over. Gives what still stands open at the end. */
+  /**
+   * Faults are over, but for a machine that is slow: a message that it loses by a time-out waits for a sweep like any
+   * other, so there is more than one such life. What is still open behind the last is open for ever.
+   */
   async quiet(): Promise<void> {
-    this.#aheadMs += QUIET_AHEAD_MS;
     for (const { name } of partiesOf(this.#seed)) this.#partner.script(name, [{ status: 200 }]);
-    const world = this.#start(0, false, false);
-    this.#stage.url = (await world.url) ?? '';
-    await this.clients.settled();
-    const reason = { reason: 'all is well' };
-    await this.clients.untilAnswered('POST', '/v1/destinations/gated/resume', reason, 'all-is-well');
-    const lastMs = systemClock.nowMs() + QUIET_MS_MAX;
-    while (systemClock.nowMs() < lastMs) {
-      const answer = await this.clients.untilAnswered('GET', '/v1/deliveries?list=open&limit=1');
-      const page = answer?.body as { items: readonly unknown[]; next?: string } | undefined;
-      // A page without items and with a next one says nothing yet.
-      if (page?.items.length === 0 && page.next === undefined) break;
+    for (let life = 1; life <= QUIET_LIVES_MAX; life += 1) {
+      this.#aheadMs += QUIET_AHEAD_MS;
+      const world = this.#start(0, false, false);
+      this.#stage.url = (await world.url) ?? '';
+      await this.clients.settled();
+      const reason = { reason: 'all is well' };
+      await this.clients.untilAnswered('POST', '/v1/destinations/gated/resume', reason, 'all-is-well');
+      const isOver = await this.#untilNothingIsOpen();
+      if (isOver || life === QUIET_LIVES_MAX) await this.clients.stop();
+      await this.#end(world);
+      if (isOver) return;
+    }
+  }
+
+  /** False if for long nothing has happened, and something is open still. */
+  async #untilNothingIsOpen(): Promise<boolean> {
+    let seen = '';
+    for (let lastMs = 0; ; ) {
+      const { body } = (await this.clients.untilAnswered('GET', '/v1/stats')) ?? {};
+      const { open } = (body ?? {}) as { open?: number };
+      if (open === 0) return true;
+      const now = `${open} ${this.received.length}`;
+      if (now !== seen) lastMs = systemClock.nowMs() + QUIET_MS_MAX;
+      seen = now;
+      if (systemClock.nowMs() > lastMs) return false;
       await systemClock.sleep(LOOK_MS);
     }
-    await this.clients.stop();
-    await this.#end(world);
   }
 
   async #end(world: Started): Promise<void> {
