@@ -19,6 +19,8 @@ export type Happening =
   | { readonly kind: 'read'; readonly row: Delivery }
   /** Somebody was shown settings and gate of a destination. */
   | { readonly kind: 'look'; readonly destination: string }
+  /** Somebody was given a slot of a destination's pace. */
+  | { readonly kind: 'slot'; readonly destination: string; readonly line: string; readonly slotMs: number }
   // ---- queue
   | {
       readonly kind: 'publish';
@@ -158,6 +160,8 @@ export const textOf = (entry: LogEntry): string => {
       return `sees ${rowText(entry.row)}`;
     case 'look':
       return `looks at the gate of ${entry.destination}`;
+    case 'slot':
+      return `is given a slot of ${entry.destination}, ${entry.line}: ${entry.slotMs}`;
     case 'publish':
       return `publishes ${entry.body} in ${entry.delaySec} s${entry.taken ? '' : ', not taken'}`;
     case 'push':

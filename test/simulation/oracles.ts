@@ -5,6 +5,7 @@
  */
 import type { Ended } from './history.ts';
 import * as effects from './oracles-effects.ts';
+import * as gate from './oracles-gate.ts';
 import * as order from './oracles-order.ts';
 import * as record from './oracles-record.ts';
 import { type Seen, seenOf } from './seen.ts';
@@ -49,6 +50,14 @@ export const ORACLES = {
   'retry-in-time': ['I13', effects.retryInTime],
   'pause-obeyed': ['I14', order.pauseObeyed],
   'waiting-is-free': ['I14', order.waitingIsFree],
+  'claim-at-open-gate': ['I14', gate.claimAtOpenGate],
+  'gone-is-paused': ['I14', gate.goneIsPaused],
+  'wish-is-kept': ['I14', gate.wishIsKept],
+  'closings-grow': ['I14', gate.closingsGrow],
+  'resume-opens': ['I14', gate.resumeOpens],
+  'slots-kept': ['I15', gate.slotsKept],
+  'settings-current': ['I12', gate.settingsCurrent],
+  'key-is-alive': ['I2', gate.keyIsAlive],
   'places-hold': ['I15', order.placesHold],
   'in-flight-bounded': ['I15', order.inFlightBounded],
   'right-address': ['I16', effects.rightAddress],

@@ -29,8 +29,12 @@ export const portsOf = ({ stage, queue, destinations }: Surroundings, actor: Act
     ledger,
     pages: pagesOf(stage, actor),
     pace: {
-      take: (...slot) =>
-        stage.call(actor, { what: 'take a slot', site: 'read', perform: () => stage.store.pace.take(...slot) }),
+      take: async (destination, line, ...more) => {
+        const perform = () => stage.store.pace.take(destination, line, ...more);
+        const slotMs = await stage.call(actor, { what: 'take a slot', site: 'read', perform });
+        stage.note(actor, { kind: 'slot', destination, line, slotMs });
+        return slotMs;
+      },
     },
     queue: queue.portOf(actor),
     deadLetters: queue.lettersOf(actor),

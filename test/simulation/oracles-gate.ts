@@ -1,0 +1,177 @@
+/** What is due to a destination: who may knock at its gate, what its own word changes there, and whose turn it is. */
+import type { Gate } from '../../functions/core/items.ts';
+import { addedBy, first, isNewClaim, type Life, type RowWrite, type Seen, type Work } from './seen.ts';
+
+const SLOT_GOOD_MS = 4_000;
+const RATE_BURST_MS = 1_000;
+const CLOSED_MS_MAX = 7 * 86_400_000;
+/** Two clocks, and the way from an answer to its write. */
+const SLACK_MS = 60_000;
+
+const gateAt = (seen: Seen, destination: string, at: number): Gate | undefined => {
+  const write = seen.gates.get(destination)?.findLast((one) => one.at < at);
+  return write?.item.item === 'gate' ? write.item : undefined;
+};
+
+/** Those that have acknowledged while nothing at all went wrong: they have done all that was to be done. */
+const carriedOut = ({ works, log }: Seen, write: RowWrite): Work | undefined => {
+  const work = works.get(write.by);
+  if (write.newer || work === undefined || work.crashed || work.froze) return undefined;
+  const { push, verdict } = work;
+  if (push === undefined || verdict?.status !== 200) return undefined;
+  const wentWrong = log.some(({ kind, at }) => kind === 'fault' && at > push.at && at < verdict.at);
+  return wentWrong ? undefined : work;
+};
+
+const eachWrite = (seen: Seen, defect: (life: Life, write: RowWrite) => string | undefined): string | undefined =>
+  first(seen.lives, (life) => first(life.writes, (write) => defect(life, write)));
+
+/** A gate that was seen closed is not passed: a claim is made only behind a look at an open one, or by the probe. */
+export const claimAtOpenGate = (seen: Seen): string | undefined =>
+  eachWrite(seen, (life, write) => {
+    if (!isNewClaim(write) || write.newer) return undefined;
+    const work = seen.works.get(write.by);
+    const look = work?.looks.findLast((one) => one.at < write.at);
+    if (look === undefined) return `${write.by} claims, and has not looked at the gate`;
+    const gate = gateAt(seen, life.destination, look.at);
+    if (gate?.pause === undefined) return undefined;
+    const probes = gate.pause.probeAtMs !== undefined && isProbe(work, write.at);
+    return probes ? undefined : `${write.by} claims a delivery to ${life.destination}, which it has seen paused`;
+  });
+
+/** It has moved the time of the next probe by its own write. */
+const isProbe = (work: Work | undefined, beforeAt: number): boolean =>
+  work?.writes.some(({ item, at }) => at < beforeAt && item.item === 'gate' && item.pause?.probeAtMs !== undefined) ??
+  false;
+
+/** Who is told "gone" pauses the destination. */
+export const goneIsPaused = (seen: Seen): string | undefined =>
+  eachWrite(seen, (life, write) => {
+    if (!addedBy(write).some((entry) => entry.class === 'gone' && entry.kind !== 'claimed')) return undefined;
+    const work = carriedOut(seen, write);
+    if (work?.verdict === undefined) return undefined;
+    const paused =
+      gateAt(seen, life.destination, work.verdict.at)?.pause !== undefined ||
+      seen.gates.get(life.destination)?.some(({ by, item }) => by === write.by && item.item === 'gate' && item.pause);
+    return paused ? undefined : `${life.destination} says that it is gone, and is not paused`;
+  });
+
+const askedMsOf = (work: Work): number | undefined => {
+  const answer = work.answers.at(-1);
+  const [value, ...more] = answer?.retryAfter ?? [];
+  if (answer === undefined || (answer.status !== 429 && answer.status !== 503) || more.length > 0) return undefined;
+  if (value === undefined || !/^[1-9]\d{0,5}$/.test(value)) return undefined;
+  return answer.clockMs + Number(value) * 1_000;
+};
+
+/** A 429 or 503 that asks for time closes the destination for everybody, for as long as it asked. */
+export const wishIsKept = (seen: Seen): string | undefined =>
+  eachWrite(seen, (life, write) => {
+    if (!addedBy(write).some(({ kind }) => kind === 'outcome' || kind === 'late-outcome')) return undefined;
+    const work = carriedOut(seen, write);
+    const untilMs = work && askedMsOf(work);
+    if (work?.verdict === undefined || untilMs === undefined) return undefined;
+    const { at } = work.verdict;
+    const closed = seen.gates
+      .get(life.destination)
+      ?.some(({ item, at: then }) => then < at && item.item === 'gate' && (item.closedUntilMs ?? 0) >= untilMs);
+    // What is in the past when it is written closes nothing.
+    const over = write.atMs + write.skewMs >= untilMs;
+    return closed || over ? undefined : `${life.destination} asks everybody to wait, and is not closed`;
+  });
+
+/** A closing only grows, until a person opens the destination, and never beyond what a delivery can wait. */
+export const closingsGrow = ({ gates }: Seen): string | undefined =>
+  first(gates.values(), (writes) =>
+    first(writes, ({ before, item, atMs, skewMs, by, newer }) => {
+      if (item.item !== 'gate' || newer) return undefined;
+      const untilMs = item.closedUntilMs;
+      const earlierMs = before?.item === 'gate' ? before.closedUntilMs : undefined;
+      if (untilMs === undefined) return undefined;
+      if (earlierMs !== undefined && untilMs < earlierMs) return `${by} shortens the closing of ${item.destination}`;
+      return untilMs > atMs + skewMs + CLOSED_MS_MAX + SLACK_MS && untilMs !== earlierMs
+        ? `${by} closes ${item.destination} for longer than a delivery can wait`
+        : undefined;
+    }),
+  );
+
+/** A person who resumes opens the destination: no pause is left, and no closing. */
+export const resumeOpens = ({ log, gates }: Seen): string | undefined => {
+  const resumers = new Set(
+    log.filter((entry) => entry.kind === 'asked' && entry.deed.do === 'resume').map(({ by }) => by),
+  );
+  return first(gates.values(), (writes) =>
+    first(writes, ({ by, before, item }) => {
+      if (item.item !== 'gate' || before?.item !== 'gate' || !resumers.has(by)) return undefined;
+      const opens = before.pause !== undefined && item.pause === undefined;
+      return opens && item.closedUntilMs !== undefined
+        ? `${by} resumes ${item.destination}, and it stays closed`
+        : undefined;
+    }),
+  );
+};
+
+const slotsOf = ({ log }: Seen, by: string, line: string, beforeAt: number): readonly number[] =>
+  log.flatMap((one) =>
+    one.kind === 'slot' && one.by === by && one.at < beforeAt && one.line.startsWith(line) ? one.slotMs : [],
+  );
+
+/** Who waits behind a closing has a slot of its own there, and at a rate each claim has one. */
+export const slotsKept = (seen: Seen): string | undefined =>
+  eachWrite(seen, (life, write) => {
+    const { before, row, by, at } = write;
+    if (write.newer) return undefined;
+    const deferral = row.status === 'pending' ? row.deferral : undefined;
+    const old = before?.status === 'pending' ? before.deferral : undefined;
+    if (deferral?.reason === 'closed' && deferral.untilMs !== old?.untilMs) {
+      // A slot that has passed by the time of the write is: now.
+      const nowMs = write.atMs + write.skewMs;
+      const own = slotsOf(seen, by, '', at).some(
+        (slotMs) => slotMs === deferral.untilMs || (slotMs < deferral.untilMs && deferral.untilMs <= nowMs),
+      );
+      if (!own) return `${by} puts ${life.event} off to a time that is not its own`;
+    }
+    const edited = seen.plan.acts.some(({ deed }) => deed.do === 'edit' && deed.destination === life.destination);
+    if (!isNewClaim(write) || edited || life.plan?.ratePerSecond === undefined) return undefined;
+    if (isProbe(seen.works.get(by), at)) return undefined;
+    const nowMs = write.atMs + write.skewMs;
+    const kept =
+      old?.reason === 'rate' && nowMs >= old.untilMs - SLACK_MS && nowMs <= old.untilMs + SLOT_GOOD_MS + SLACK_MS;
+    const taken = slotsOf(seen, by, 'rate', at).some((slotMs) => slotMs <= nowMs + RATE_BURST_MS);
+    return kept || taken ? undefined : `${by} claims ${life.event} without a slot of the rate`;
+  });
+
+/** An attempt goes out under the settings that its claim was made on. */
+export const settingsCurrent = (seen: Seen): string | undefined =>
+  first(seen.lives, (life) =>
+    first(life.sends, ({ by, at }) => {
+      const work = seen.works.get(by);
+      const claim = [...life.claims.values()].find((write) => write.by === by);
+      if (work === undefined || claim === undefined || claim.newer) return undefined;
+      const versionAt = (place: number | undefined): number | undefined =>
+        seen.writes.findLast(
+          (write) =>
+            write.at < (place ?? 0) && write.item.item === 'destination' && write.item.destination === life.destination,
+        )?.item.version;
+      const claimed = versionAt(work.looks.findLast((look) => look.at < claim.at)?.at);
+      const sent = versionAt(work.looks.findLast((look) => look.at < at)?.at);
+      return claimed === sent ? undefined : `${by} sends under settings that it has seen changed`;
+    }),
+  );
+
+/** What rests on a key is not sent when the destination may have forgotten it. */
+export const keyIsAlive = (seen: Seen): string | undefined =>
+  first(seen.lives, (life) => {
+    const { plan } = life;
+    if (plan?.keys !== 'forgets-after' || !seen.clocksFit) return undefined;
+    return first(life.sends, (send) => {
+      const claim = [...life.claims.values()].find((write) => write.by === send.by);
+      if (claim?.row.status !== 'claimed' || !claim.row.claim.repeatSafe || claim.newer) return undefined;
+      const [earliest] = life.arrivals.filter(({ at, by }) => at < send.at && by !== send.by);
+      const endsMs = (earliest?.atMs ?? send.atMs) + plan.forgetsAfterHours * 3_600_000;
+      const decided = life.writes.some(
+        (write) => write.at < send.at && addedBy(write).some(({ kind }) => kind === 'redriven' || kind === 'decision'),
+      );
+      return send.atMs > endsMs && !decided ? `${life.event} is sent again when its key is forgotten` : undefined;
+    });
+  });
