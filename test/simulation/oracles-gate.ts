@@ -136,7 +136,7 @@ export const slotsKept = (seen: Seen): string | undefined =>
     if (isProbe(seen.works.get(by), at)) return undefined;
     const nowMs = write.atMs + write.skewMs;
     const kept =
-      old?.reason === 'rate' && nowMs >= old.untilMs - SLACK_MS && nowMs <= old.untilMs + SLOT_GOOD_MS + SLACK_MS;
+      old?.line !== undefined && nowMs >= old.untilMs - SLACK_MS && nowMs <= old.untilMs + SLOT_GOOD_MS + SLACK_MS;
     const taken = slotsOf(seen, by, 'rate', at).some((slotMs) => slotMs <= nowMs + RATE_BURST_MS);
     return kept || taken ? undefined : `${by} claims ${life.event} without a slot of the rate`;
   });
@@ -148,13 +148,20 @@ export const settingsCurrent = (seen: Seen): string | undefined =>
       const work = seen.works.get(by);
       const claim = [...life.claims.values()].find((write) => write.by === by);
       if (work === undefined || claim === undefined || claim.newer) return undefined;
-      const versionAt = (place: number | undefined): number | undefined =>
-        seen.writes.findLast(
-          (write) =>
-            write.at < (place ?? 0) && write.item.item === 'destination' && write.item.destination === life.destination,
-        )?.item.version;
-      const claimed = versionAt(work.looks.findLast((look) => look.at < claim.at)?.at);
-      const sent = versionAt(work.looks.findLast((look) => look.at < at)?.at);
+      const settingsAt = (place: number | undefined): string | undefined => {
+        const { item } =
+          seen.writes.findLast(
+            (write) =>
+              write.at < (place ?? 0) &&
+              write.item.item === 'destination' &&
+              write.item.destination === life.destination,
+          ) ?? {};
+        if (item?.item !== 'destination') return undefined;
+        const { url, headers, repeatSafe, keyLifeHours, mode, timeoutMs } = item;
+        return JSON.stringify([url, headers, repeatSafe, keyLifeHours, mode, timeoutMs]);
+      };
+      const claimed = settingsAt(work.looks.findLast((look) => look.at < claim.at)?.at);
+      const sent = settingsAt(work.looks.findLast((look) => look.at < at)?.at);
       return claimed === sent ? undefined : `${by} sends under settings that it has seen changed`;
     }),
   );

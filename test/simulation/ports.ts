@@ -32,7 +32,7 @@ export const portsOf = ({ stage, queue, destinations }: Surroundings, actor: Act
       take: async (destination, line, ...more) => {
         const perform = () => stage.store.pace.take(destination, line, ...more);
         const slotMs = await stage.call(actor, { what: 'take a slot', site: 'read', perform });
-        stage.note(actor, { kind: 'slot', destination, line, slotMs });
+        stage.note(actor, { kind: 'slot', destination, line: line.kind, slotMs });
         return slotMs;
       },
     },

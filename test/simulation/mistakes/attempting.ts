@@ -1,5 +1,5 @@
 /** Mistakes in claim, re-check, attempt and settle, beside those that the run over all orders looks for. */
-import { type Mistake, mistake, patch } from './mistake.ts';
+import { type Mistake, mistake, patch, survivor } from './mistake.ts';
 
 const CLAIMING: readonly Mistake[] = [
   mistake(
@@ -16,7 +16,7 @@ const CLAIMING: readonly Mistake[] = [
   ),
   mistake(
     'the end of the life of a key is not looked at',
-    patch('core/moves/claim.ts', "KEY_END_MARGIN_MS) return 'key-expired';", 'KEY_END_MARGIN_MS) void 0;'),
+    patch('core/moves/claim.ts', "  if (isKeyOver(life, rules, nowMs)) return 'key-expired';\n", ''),
   ),
   mistake(
     'the life of a key begins again with every attempt',
@@ -83,12 +83,13 @@ const SENDING: readonly Mistake[] = [
     'other settings than those of the claim are sent under it',
     patch(
       'receiver/attempt.ts',
-      "return view.config.version === claimed.config.version ? undefined : withheld('settings-changed');",
-      'return undefined;',
+      'return isForAttempt(view.config, claimed.config) ? undefined',
+      'return view ? undefined',
     ),
   ),
-  mistake(
+  survivor(
     'a lost mark does not stop the attempt',
+    'the look at the row that follows finds the same: the claim is not ours any more',
     patch('receiver/attempt.ts', "    if (!marked) return withheld('lost');\n", ''),
   ),
   mistake(

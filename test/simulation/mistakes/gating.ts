@@ -30,8 +30,8 @@ const CLOSING: readonly Mistake[] = [
     'what waits behind a closing is let go all at once',
     patch(
       'receiver/gate.ts',
-      "return defer(world, run, row, view.config, 'closed', slotMs);",
-      "return defer(world, run, row, view.config, 'closed', slotMs > 0 ? view.untilMs : 0);",
+      "reason: 'closed', untilMs: slotMs,",
+      "reason: 'closed', untilMs: slotMs > 0 ? untilMs : 0,",
     ),
   ),
 ];
@@ -39,16 +39,9 @@ const CLOSING: readonly Mistake[] = [
 const LIMITING: readonly Mistake[] = [
   mistake(
     'a slot of the rate is asked for again by a row that has one',
-    patch('receiver/gate.ts', 'slotOf(row, nowMs) ?? ', ''),
+    patch('receiver/gate.ts', 'slotOf(row, line, nowMs) ?? ', ''),
   ),
-  mistake(
-    'a rate is not kept',
-    patch(
-      'receiver/gate.ts',
-      "if (slotMs > nowMs + RATE_BURST_MS) return defer(world, run, row, config, 'rate', slotMs);",
-      '',
-    ),
-  ),
+  mistake('a rate is not kept', patch('receiver/gate.ts', 'if (slotMs > nowMs + RATE_BURST_MS)', 'if (slotMs < 0)')),
   mistake(
     'a place is given back while its holder still sends',
     patch(

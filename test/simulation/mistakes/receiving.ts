@@ -39,8 +39,8 @@ const ANSWERING: readonly Mistake[] = [
     'the machine refuses the claim all the same: slots and places are asked for in vain, and nothing else changes',
     patch(
       'receiver/receive.ts',
-      "      return ack('done');\n    case 'quarantined':\n      return ack('held');\n    case 'live':\n      return ack('busy');\n    case 'early':\n      return ack('early');\n",
-      "    case 'quarantined':\n    case 'live':\n    case 'early':\n",
+      "      return ack('done');\n    case 'quarantined':\n      return ack('held');\n    case 'live':\n      return ack('busy');\n",
+      "    case 'quarantined':\n    case 'live':\n      return deliverClaimable(world, run, row);\n",
     ),
   ),
 ];
