@@ -121,11 +121,7 @@ const SENDING: readonly BrokenMachine[] = [
     'owner-sends',
     OVER_LEASE,
     patch('receiver/attempt.ts', ' && found.item.claim.id === mine.claim.id;', ';'),
-    patch(
-      'receiver/attempt.ts',
-      'return mine.claim.leaseEndsAtMs - nowMs',
-      'return found.item.claim.leaseEndsAtMs - nowMs',
-    ),
+    patch('receiver/attempt.ts', 'if (mine.claim.leaseEndsAtMs - nowMs', 'if (found.item.claim.leaseEndsAtMs - nowMs'),
   ),
   machine(
     'the re-check looks at the owner but not at the lease',
@@ -133,8 +129,8 @@ const SENDING: readonly BrokenMachine[] = [
     { jumps: 1, jumpsMs: [29_000] },
     patch(
       'receiver/attempt.ts',
-      "< timeoutMs ? withheld('short-lease') : undefined",
-      "< 0 ? withheld('short-lease') : undefined",
+      "< config.timeoutMs) return withheld('short-lease');",
+      "< 0) return withheld('short-lease');",
     ),
   ),
   machine(

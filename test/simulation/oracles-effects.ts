@@ -105,7 +105,9 @@ export const budgetHolds = ({ lives }: Seen): string | undefined =>
     if (begun === undefined || row === undefined) return undefined;
     if (arrivals.length > row.budget) return `${arrivals.length} requests of ${event} on a budget of ${row.budget}`;
     if (arrivals.length > row.attempts) return `${arrivals.length} requests of ${event}, ${row.attempts} attempts`;
-    const granted = entriesOf(row).reduce((sum, { grant }) => sum + (grant ?? 0), 0);
+    const granted = entriesOf(row)
+      .filter(({ kind }) => kind === 'redriven')
+      .reduce((sum, { grant }) => sum + (grant ?? 0), 0);
     if (row.budget !== begun.row.budget + granted) return `the budget of ${event} grew without a grant`;
     const over = writes.find(({ row: one }) => one.attempts - one.refunds > one.budget || one.refunds > REFUNDS_MAX);
     return over && `${over.row.attempts} attempts of ${event}, ${over.row.refunds} refunds, budget ${over.row.budget}`;

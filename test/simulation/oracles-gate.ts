@@ -165,20 +165,3 @@ export const settingsCurrent = (seen: Seen): string | undefined =>
       return claimed === sent ? undefined : `${by} sends under settings that it has seen changed`;
     }),
   );
-
-/** What rests on a key is not sent when the destination may have forgotten it. */
-export const keyIsAlive = (seen: Seen): string | undefined =>
-  first(seen.lives, (life) => {
-    const { plan } = life;
-    if (plan?.keys !== 'forgets-after' || !seen.clocksFit) return undefined;
-    return first(life.sends, (send) => {
-      const claim = [...life.claims.values()].find((write) => write.by === send.by);
-      if (claim?.row.status !== 'claimed' || !claim.row.claim.repeatSafe || claim.newer) return undefined;
-      const [earliest] = life.arrivals.filter(({ at, by }) => at < send.at && by !== send.by);
-      const endsMs = (earliest?.atMs ?? send.atMs) + plan.forgetsAfterHours * 3_600_000;
-      const decided = life.writes.some(
-        (write) => write.at < send.at && addedBy(write).some(({ kind }) => kind === 'redriven' || kind === 'decision'),
-      );
-      return send.atMs > endsMs && !decided ? `${life.event} is sent again when its key is forgotten` : undefined;
-    });
-  });

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Item } from '../../functions/core/items.ts';
 import type { Claimed, Delivery, Entry, Journal } from '../../functions/core/model.ts';
+import { destinationItem } from '../support/rows.ts';
 import { historySeedOf } from './draws.ts';
 import type { FaultName } from './fault-classes.ts';
 import { type Ended, runHistory } from './history.ts';
@@ -155,6 +156,8 @@ const withLines = (row: Delivery, ...entries: readonly Entry[]): Delivery =>
   });
 
 const GATE: Extract<Item, { item: 'gate' }> = { item: 'gate', version: 1, destination: 'd1' as never, carried: {} };
+const PAUSED = { ...GATE, pause: { by: 'ann', reason: 'theirs', sinceMs: 0 } };
+const withoutFaults = (ended: Ended): Ended => dropped(ended, ({ kind }) => kind === 'fault');
 const SLOT: Extract<Item, { item: 'slot' }> = {
   item: 'slot',
   version: 1,
@@ -275,6 +278,35 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
     ),
   'waiting-is-free': (ended) =>
     withWrite(ended, rowOf(ended, 'pending'), again(rowOf(ended, 'pending'), { attempts: 3 })),
+  'claim-at-open-gate': (ended) => withWrite(ended, undefined, PAUSED, { by: 'o1' } as Partial<LogEntry>, 0),
+  'gone-is-paused': (ended) =>
+    withoutFaults(withEntries(ended, (entry) => (entry.class === 'failed' ? { ...entry, class: 'gone' } : entry))),
+  'wish-is-kept': (ended) =>
+    changed(withoutFaults(ended), (entry) =>
+      entry.kind === 'answer' ? { ...entry, status: 503, retryAfter: ['60'] } : entry,
+    ),
+  'closings-grow': (ended) =>
+    withWrite(ended, { ...GATE, closedUntilMs: 5_000 }, { ...GATE, version: 2, closedUntilMs: 4_000 }),
+  'resume-opens': (ended) =>
+    withWrite(
+      changed(ended, (entry) =>
+        entry.kind === 'quiet'
+          ? [entry, { ...entry, kind: 'asked', by: 'o9', request: 'r9', deed: { do: 'resume', destination: 'd1' } }]
+          : entry,
+      ),
+      { ...PAUSED, closedUntilMs: 5_000 },
+      { ...GATE, version: 2, closedUntilMs: 5_000 },
+      { by: 'o9' } as Partial<LogEntry>,
+    ),
+  'slots-kept': (ended) => planned(ended, { ratePerSecond: 1 }),
+  'settings-current': (ended) =>
+    withWrite(
+      ended,
+      undefined,
+      destinationItem({ destination: 'd1' as never, version: 2, timeoutMs: 1_234 }),
+      {},
+      placeOf(ended, (entry) => isWriteOf(entry, 'claimed')) + 1,
+    ),
   'places-hold': (ended) => withWrite(ended, { ...SLOT, holder: 'p1----00001' as never }, { ...SLOT, version: 2 }),
   'in-flight-bounded': (ended) => dropped(planned(ended, { concurrency: 1 }), ({ kind }) => kind === 'answer'),
   'right-address': (ended) =>

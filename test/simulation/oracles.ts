@@ -57,7 +57,6 @@ export const ORACLES = {
   'resume-opens': ['I14', gate.resumeOpens],
   'slots-kept': ['I15', gate.slotsKept],
   'settings-current': ['I12', gate.settingsCurrent],
-  'key-is-alive': ['I2', gate.keyIsAlive],
   'places-hold': ['I15', order.placesHold],
   'in-flight-bounded': ['I15', order.inFlightBounded],
   'right-address': ['I16', effects.rightAddress],

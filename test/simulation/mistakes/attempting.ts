@@ -36,8 +36,8 @@ const CLAIMING: readonly Mistake[] = [
     ),
     patch(
       'receiver/attempt.ts',
-      "< timeoutMs ? withheld('short-lease') : undefined",
-      "< 0 ? withheld('short-lease') : undefined",
+      "< config.timeoutMs) return withheld('short-lease');",
+      "< 0) return withheld('short-lease');",
     ),
   ),
   mistake(
