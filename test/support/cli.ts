@@ -66,6 +66,9 @@ export const ran = async (world: TestWorld, args: readonly string[], options: Cl
       return Buffer.from(text);
     },
     client: () => createClient({ url: OPERATOR, intakeUrl: INTAKE, ...(token === undefined ? {} : { token }) }, wire),
+    queue: () => {
+      throw new Error('no queue here');
+    },
     clock: world.clock,
     dice: world.ports.dice,
     ...options.shell,

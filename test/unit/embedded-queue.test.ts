@@ -305,7 +305,7 @@ describe('the routes of the embedded queue', () => {
     const { get, call } = await embeddedWorld();
     const { body } = await get('/discovery');
     const { capabilities } = body as { capabilities: { id: string; method: string; path: string }[] };
-    expect(capabilities).toHaveLength(10);
+    expect(capabilities).toHaveLength(12);
     for (const { id, method, path } of capabilities) {
       expect((await get(`/discovery/${id}`)).body).toMatchObject({ id, method, path, available: true });
       const served = await call(

@@ -19,7 +19,7 @@ export const addStatsRoutes = (on: On, world: Needs): void => {
               available: queue.available,
               delayed: queue.delayed,
               inFlight: queue.inFlight,
-              oldestAgeMs: queue.oldestAgeMs ?? null,
+              ...(queue.oldestAgeMs === undefined ? {} : { oldestAgeMs: queue.oldestAgeMs }),
             },
     });
   });

@@ -5,11 +5,21 @@ import { buffer } from 'node:stream/consumers';
 import { callOnce } from '../../adapters/http-caller.ts';
 import { OPERATION_RETRIES, withRetries } from '../../adapters/queue/transport-retries.ts';
 import { systemClock, systemDice } from '../../adapters/system.ts';
-import { environment, readCliConfig, wantsColour } from '../../config.ts';
-import { createClient } from './client.ts';
+import { environment, readCliConfig, readQueueCommandConfig, wantsColour } from '../../config.ts';
+import { createClient, type Wire } from './client.ts';
+import { createInfrai } from './infrai.ts';
 import type { Shell } from './shell.ts';
 
 const COLUMNS_DEFAULT = 100;
+
+const WIRE: Wire = {
+  callOnce,
+  retries: (once) => {
+    const endsAtMs = systemClock.nowMs() + OPERATION_RETRIES.totalMs;
+    return withRetries({ clock: systemClock, dice: systemDice }, OPERATION_RETRIES, endsAtMs, once);
+  },
+  tryMs: OPERATION_RETRIES.tryMs,
+};
 
 export const composeShell = (): Shell => {
   const { stdin, stdout, stderr } = process;
@@ -22,15 +32,11 @@ export const composeShell = (): Shell => {
     columns: stdout.isTTY ? stdout.columns : COLUMNS_DEFAULT,
     ...(stdin.isTTY && stderr.isTTY ? { ask } : {}),
     read: async (path) => new Uint8Array(path === '-' ? await buffer(stdin) : await readFile(path)),
-    client: () =>
-      createClient(readCliConfig(env), {
-        callOnce,
-        retries: (once) => {
-          const endsAtMs = systemClock.nowMs() + OPERATION_RETRIES.totalMs;
-          return withRetries({ clock: systemClock, dice: systemDice }, OPERATION_RETRIES, endsAtMs, once);
-        },
-        tryMs: OPERATION_RETRIES.tryMs,
-      }),
+    client: () => createClient(readCliConfig(env), WIRE),
+    queue: () => {
+      const config = readQueueCommandConfig(env);
+      return { config, management: createInfrai(config, WIRE) };
+    },
     clock: systemClock,
     dice: systemDice,
   };

@@ -1,5 +1,8 @@
 /** What a command may use. Filled from the process in `compose.ts`, and by hand in tests. */
+
+import type { QueueCommandConfig } from '../../config.ts';
 import type { Clock, Dice } from '../../ports.ts';
+import type { QueueManagement } from '../commands/queue-subscribe.ts';
 import type { Client } from './client.ts';
 
 export interface Shell {
@@ -17,6 +20,8 @@ export interface Shell {
   readonly read: (path: string) => Promise<Uint8Array>;
   /** Made when it is first needed: help must work without any setting. Throws ConfigError. */
   readonly client: () => Client;
+  /** The management of a queue on Infrai. As with the client. */
+  readonly queue: () => { readonly config: QueueCommandConfig; readonly management: QueueManagement };
   readonly clock: Clock;
   readonly dice: Pick<Dice, 'id'>;
 }

@@ -83,7 +83,7 @@ export const withoutSecret = (body: unknown): unknown => {
   return Object.fromEntries(kept);
 };
 
-const agreed = async (shell: Shell, options: Changing, says: Safe): Promise<void> => {
+export const agreed = async (shell: Shell, options: Changing, says: Safe): Promise<void> => {
   if (options.yes === true) return;
   if (shell.ask === undefined) {
     throw new Stop(USAGE, 'this changes something and nobody is here to be asked: add --yes (or --dry-run to look)');

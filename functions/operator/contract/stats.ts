@@ -13,5 +13,6 @@ export const statsAnswer = z.object({
   largestOverdueMs: count,
   /** Of the part of the ledger that was swept longest ago; `null` where one never was. */
   lastSweepAt: z.nullable(time),
+  /** The age is left out where the transport does not tell it. */
   queue: z.nullable(z.object({ available: count, delayed: count, inFlight: count, oldestAgeMs: z.optional(count) })),
 });

@@ -57,6 +57,33 @@ export const PushSubscribe = z.strictObject({
 
 export const Redrive = z.looseObject({ message_id: z.optional(z.string()) });
 
+export const CronCreate = z.strictObject({
+  name: z.string().check(z.minLength(1), z.maxLength(128)),
+  cron_expr: z.string(),
+  task: z.url({ protocol: /^https?$/ }),
+  timezone: z.optional(z.string()),
+  timeout_seconds: z.optional(z.int().check(z.minimum(1), z.maximum(900))),
+  payload: z.optional(z.unknown()),
+  headers: z.optional(z.record(z.string(), z.string())),
+  idempotency_key: z.optional(Key),
+});
+
+// ---- what is answered, for discovery ------------------------------------------------------------------------------
+
+const Published = z.object({ message_id: z.string(), state: z.string() });
+const Consumed = z.object({
+  items: z.array(z.object({ message_id: z.string(), payload: Payload, delivery_count: z.int() })),
+});
+const Stats = z.object({
+  available_count: z.int(),
+  delayed_count: z.int(),
+  in_flight_count: z.int(),
+  dlq_count: z.int(),
+  oldest_message_age_seconds: z.int(),
+});
+const CronList = z.object({ items: z.array(z.object({ cron_id: z.string(), name: z.string(), url: z.string() })) });
+const CronMade = z.object({ job_id: z.string() });
+
 export type CapabilityId =
   | 'queue.publish'
   | 'queue.consume'
@@ -67,13 +94,17 @@ export type CapabilityId =
   | 'queue.list'
   | 'queue.delete'
   | 'queue.dlq.list'
-  | 'queue.dlq.redrive';
+  | 'queue.dlq.redrive'
+  | 'cron.list'
+  | 'cron.create';
 
 export interface Capability {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly does: string;
   readonly params?: z.core.$ZodType;
+  /** The data of its answer, where somebody reads it. */
+  readonly answers?: z.core.$ZodType;
   readonly priceUsd?: number;
 }
 
@@ -85,6 +116,7 @@ export const CAPABILITIES: Readonly<Record<CapabilityId, Capability>> = {
     path: '/v1/queue/publish',
     does: 'Puts a message into a queue, at once or after a delay.',
     params: Publish,
+    answers: Published,
     priceUsd: PUBLISH_USD,
   },
   'queue.consume': {
@@ -92,6 +124,7 @@ export const CAPABILITIES: Readonly<Record<CapabilityId, Capability>> = {
     path: '/v1/queue/consume',
     does: 'Leases messages of a queue.',
     params: Consume,
+    answers: Consumed,
   },
   'queue.ack': {
     method: 'POST',
@@ -106,7 +139,12 @@ export const CAPABILITIES: Readonly<Record<CapabilityId, Capability>> = {
     does: 'Has the messages of a queue posted to a URL.',
     params: PushSubscribe,
   },
-  'queue.stats': { method: 'GET', path: '/v1/queue/stats/{queue}', does: 'Counts the messages of a queue.' },
+  'queue.stats': {
+    method: 'GET',
+    path: '/v1/queue/stats/{queue}',
+    does: 'Counts the messages of a queue.',
+    answers: Stats,
+  },
   'queue.list': { method: 'GET', path: '/v1/queue/list', does: 'Names the queues.' },
   'queue.delete': {
     method: 'DELETE',
@@ -119,6 +157,14 @@ export const CAPABILITIES: Readonly<Record<CapabilityId, Capability>> = {
     path: '/v1/queue/dlq/redrive/{queue}',
     does: 'Puts a dead message back into its queue.',
     params: Redrive,
+  },
+  'cron.list': { method: 'GET', path: '/v1/cron/list', does: 'Names the schedules.', answers: CronList },
+  'cron.create': {
+    method: 'POST',
+    path: '/v1/cron/create',
+    does: 'Has a URL called on a schedule.',
+    params: CronCreate,
+    answers: CronMade,
   },
 };
 
@@ -137,7 +183,14 @@ export const summaryOf = (id: CapabilityId) => {
   return { id, method, path, summary: does, available: true, regions: ['local'], vendors: ['embedded'], billing };
 };
 
+const IDEMPOTENT: ReadonlySet<CapabilityId> = new Set(['queue.publish', 'queue.push_subscribe', 'cron.create']);
+
 export const detailsOf = (id: CapabilityId) => {
-  const { params } = CAPABILITIES[id];
-  return { ...summaryOf(id), idempotent: id === 'queue.publish', params: params && z.toJSONSchema(params) };
+  const { params, answers } = CAPABILITIES[id];
+  return {
+    ...summaryOf(id),
+    idempotent: IDEMPOTENT.has(id),
+    params: params && z.toJSONSchema(params),
+    response: answers && z.toJSONSchema(answers),
+  };
 };

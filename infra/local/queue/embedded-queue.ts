@@ -12,7 +12,9 @@ import { bodyLimit } from 'hono/body-limit';
 import { INFRAI_LIMITS } from '../../../functions/adapters/queue/infrai/client.ts';
 import { PUSH_ANSWER_MS } from '../../../functions/core/limits.ts';
 import { Answers, invalid, NO_ROUTE, REFUSALS, UNAUTHORIZED } from './answers.ts';
-import { CAPABILITIES, detailsOf, isCapabilityId, summaryOf } from './contract.ts';
+import { CAPABILITIES, type CapabilityId, detailsOf, isCapabilityId, summaryOf } from './contract.ts';
+import { CronJobs } from './cron-jobs.ts';
+import { cronRoutes } from './cron-routes.ts';
 import { QueueEngine, type QueueStats } from './engine.ts';
 import { type Chaos, Faults, NO_CHAOS } from './faults.ts';
 import { createHttpPush, PUSH_SIGNING, type PushSigning } from './http-push.ts';
@@ -32,6 +34,8 @@ export interface EmbeddedQueueOptions {
   readonly signing?: PushSigning;
   readonly chaos?: Chaos;
   readonly dlqListLies?: boolean;
+  /** Discovery that does not say what the routes do: what it tells of a route instead. */
+  readonly discovery?: (id: CapabilityId, told: ReturnType<typeof detailsOf>) => unknown;
 }
 
 export interface EmbeddedQueue {
@@ -64,8 +68,9 @@ export const createEmbeddedQueue = (options: EmbeddedQueueOptions): EmbeddedQueu
   const http = createHttpPush(timers, options.signing ?? PUSH_SIGNING);
   const pusher = new Pusher(timers, http.post);
   const engine = new QueueEngine({ redeliverMs, deliveriesMax, pushesAtOnce }, timers, faults, pusher);
+  const jobs = new CronJobs(timers);
   for (const name of options.queues) engine.create(name);
-  const app = appOf(engine, options, { answerMs: pushTimeoutMs, dlqListLies, faults });
+  const app = appOf(engine, jobs, options, { answerMs: pushTimeoutMs, dlqListLies, faults });
   let server: Server | undefined;
   return {
     app,
@@ -78,8 +83,12 @@ export const createEmbeddedQueue = (options: EmbeddedQueueOptions): EmbeddedQueu
     stats: (queue) => engine.stats(queue),
     deadLetter: (payload, queue = options.queues[0] ?? '') => buried(engine, queue, payload),
     pushes: () => pusher.records,
-    idle: () => engine.idle(),
+    idle: async () => {
+      await engine.idle();
+      await jobs.idle();
+    },
     async close() {
+      await jobs.close();
       await engine.close();
       await http.close();
       if (server !== undefined) await stop(server);
@@ -97,7 +106,12 @@ const buried = (engine: QueueEngine, queue: string, payload: string): string => 
   return id;
 };
 
-const appOf = (engine: QueueEngine, options: EmbeddedQueueOptions, settings: Parameters<typeof routesOf>[2]) => {
+const appOf = (
+  engine: QueueEngine,
+  jobs: CronJobs,
+  options: EmbeddedQueueOptions,
+  settings: Parameters<typeof routesOf>[2],
+) => {
   const app = new Hono<{ Bindings: Partial<HttpBindings> }>();
   const say = new Answers();
   app.get('/v1/discovery', (c) =>
@@ -109,16 +123,22 @@ const appOf = (engine: QueueEngine, options: EmbeddedQueueOptions, settings: Par
   );
   app.get('/v1/discovery/:id', (c) => {
     const id = c.req.param('id');
-    return isCapabilityId(id) ? c.json(detailsOf(id)) : say.refused(c, NO_ROUTE);
+    if (!isCapabilityId(id)) return say.refused(c, NO_ROUTE);
+    const told: unknown = options.discovery?.(id, detailsOf(id)) ?? detailsOf(id);
+    return told === 'absent'
+      ? say.refused(c, NO_ROUTE)
+      : c.body(JSON.stringify(told), 200, { 'content-type': 'application/json' });
   });
-  app.use('/v1/queue/*', async (c, next) =>
-    c.req.header('authorization') === `Bearer ${options.apiKey}` ? next() : say.refused(c, UNAUTHORIZED),
-  );
+  for (const guarded of ['/v1/queue/*', '/v1/cron/*']) {
+    app.use(guarded, async (c, next) =>
+      c.req.header('authorization') === `Bearer ${options.apiKey}` ? next() : say.refused(c, UNAUTHORIZED),
+    );
+  }
   app.use(
     '/v1/queue/*',
     bodyLimit({ maxSize: REQUEST_BYTES_MAX, onError: (c) => say.refused(c, REFUSALS['too-large']) }),
   );
-  const routes = routesOf(engine, say, settings);
+  const routes = { ...routesOf(engine, say, settings), ...cronRoutes(jobs, say) };
   for (const id of Object.keys(CAPABILITIES).filter(isCapabilityId)) {
     const { method, path } = CAPABILITIES[id];
     app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), routes[id]);

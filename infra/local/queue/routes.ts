@@ -36,7 +36,7 @@ export const routesOf = (
   engine: QueueEngine,
   say: answers.Answers,
   settings: RouteSettings,
-): Readonly<Record<CapabilityId, Route>> => ({
+): Readonly<Record<Exclude<CapabilityId, `cron.${string}`>, Route>> => ({
   'queue.publish': publishRoute(engine, say),
   ...pullRoutes(engine, say),
   ...queueRoutes(engine, say, settings),
