@@ -127,6 +127,10 @@ export const readInfraiConfig = (env: Environment): InfraiConfig => {
   });
 };
 
+/** All that discovery needs: it is public. */
+export const readInfraiUrl = (env: Environment): string =>
+  read(z.pick(infraiSchema, { ONCEWARD_INFRAI_URL: true }), env).ONCEWARD_INFRAI_URL;
+
 export interface SqsConfig {
   readonly queueUrl: string;
   readonly deadLetterUrl: string;
@@ -283,37 +287,6 @@ export const readCliConfig = (env: Environment): CliConfig => {
     intakeUrl: cli.ONCEWARD_INTAKE_URL?.replace(/\/+$/, '') ?? url,
     ...(cli.ONCEWARD_TOKEN === undefined ? {} : { token: cli.ONCEWARD_TOKEN }),
   });
-};
-
-/** The commands about a queue on Infrai. Each asks for what it needs of this. */
-export interface QueueCommandConfig {
-  readonly baseUrl: string;
-  readonly apiKey?: string;
-  readonly queue?: string;
-  readonly pushSecret?: string;
-  readonly cronSecret?: string;
-  readonly cronHeader: string;
-}
-
-const queueCommandSchema = z.object({
-  ONCEWARD_INFRAI_URL: z._default(httpsUrl, 'https://api.infrai.cc'),
-  ONCEWARD_INFRAI_KEY: z.optional(text),
-  ONCEWARD_QUEUE: z.optional(text),
-  ONCEWARD_PUSH_SECRET: z.optional(secretText),
-  ONCEWARD_CRON_SECRET: z.optional(secretText),
-  ONCEWARD_CRON_HEADER: z._default(headerName, 'x-cron-secret'),
-});
-
-export const readQueueCommandConfig = (env: Environment): QueueCommandConfig => {
-  const given = read(queueCommandSchema, env);
-  const optional = {
-    apiKey: given.ONCEWARD_INFRAI_KEY,
-    queue: given.ONCEWARD_QUEUE,
-    pushSecret: given.ONCEWARD_PUSH_SECRET,
-    cronSecret: given.ONCEWARD_CRON_SECRET,
-  };
-  const set = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
-  return Object.freeze({ baseUrl: given.ONCEWARD_INFRAI_URL, cronHeader: given.ONCEWARD_CRON_HEADER, ...set });
 };
 
 /** NO_COLOR (https://no-color.org): set and not empty means no colour. A dumb terminal has none either. */

@@ -1,6 +1,7 @@
 /** The command line over a world in process: the same program, with a terminal of strings and the apps as its network. */
 import type { Right } from '../../functions/core/items.ts';
 import { createClient, type Wire } from '../../functions/operator/cli/client.ts';
+import { createQueueDesk } from '../../functions/operator/cli/infrai.ts';
 import { runCli } from '../../functions/operator/cli/run.ts';
 import type { Shell } from '../../functions/operator/cli/shell.ts';
 import type { TestWorld } from './world.ts';
@@ -66,9 +67,7 @@ export const ran = async (world: TestWorld, args: readonly string[], options: Cl
       return Buffer.from(text);
     },
     client: () => createClient({ url: OPERATOR, intakeUrl: INTAKE, ...(token === undefined ? {} : { token }) }, wire),
-    queue: () => {
-      throw new Error('no queue here');
-    },
+    queue: createQueueDesk({}, wire),
     clock: world.clock,
     dice: world.ports.dice,
     ...options.shell,

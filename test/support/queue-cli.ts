@@ -1,7 +1,7 @@
 /** `onceward queue ...` with the embedded queue's app as its network. */
-import type { QueueCommandConfig } from '../../functions/config.ts';
+import type { Environment } from '../../functions/config.ts';
 import type { Wire } from '../../functions/operator/cli/client.ts';
-import { createInfrai } from '../../functions/operator/cli/infrai.ts';
+import { createQueueDesk } from '../../functions/operator/cli/infrai.ts';
 import type { EmbeddedQueueOptions } from '../../infra/local/queue/embedded-queue.ts';
 import { ran } from './cli.ts';
 import { API_KEY, embeddedWorld, QUEUE } from './embedded-world.ts';
@@ -14,14 +14,13 @@ export interface Requested {
   readonly body: unknown;
 }
 
-export const CONFIG: QueueCommandConfig = {
-  baseUrl: 'http://queue.test',
-  apiKey: API_KEY,
-  queue: QUEUE,
-  pushSecret: 'the-secret-of-the-push-side',
-  cronSecret: 'the-secret-of-the-cron-side',
-  cronHeader: 'x-cron-secret',
-};
+export const SETTINGS = {
+  ONCEWARD_INFRAI_URL: 'http://queue.test',
+  ONCEWARD_INFRAI_KEY: API_KEY,
+  ONCEWARD_QUEUE: QUEUE,
+  ONCEWARD_PUSH_SECRET: 'the-secret-of-the-push-side',
+  ONCEWARD_CRON_SECRET: 'the-secret-of-the-cron-side',
+} as const satisfies Environment;
 
 export const openQueueCli = async (options: Partial<EmbeddedQueueOptions> = {}) => {
   const world = await embeddedWorld(options);
@@ -46,11 +45,7 @@ export const openQueueCli = async (options: Partial<EmbeddedQueueOptions> = {}) 
     },
   };
   const test = openTestWorld();
-  const run = (args: readonly string[], config: Partial<QueueCommandConfig> = {}) => {
-    const all = { ...CONFIG, ...config };
-    return ran(test, ['queue', ...args], {
-      shell: { queue: () => ({ config: all, management: createInfrai(all, wire) }) },
-    });
-  };
+  const run = (args: readonly string[], env: Environment = {}) =>
+    ran(test, ['queue', ...args], { shell: { queue: createQueueDesk({ ...SETTINGS, ...env }, wire) } });
   return { ...world, requested, statuses, run };
 };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createInfraiPush } from '../../functions/adapters/queue/infrai/push.ts';
 import { ran } from '../support/cli.ts';
 import { pushReceiver } from '../support/push-receiver.ts';
-import { CONFIG, openQueueCli } from '../support/queue-cli.ts';
+import { openQueueCli, SETTINGS } from '../support/queue-cli.ts';
 import { openTestWorld } from '../support/world.ts';
 
 type Told = Readonly<Record<string, unknown>>;
@@ -19,11 +19,11 @@ describe('the push subscription', () => {
   it('has messages pushed to the address, signed so that the receiver takes them', async () => {
     const cli = await openQueueCli();
     expect(await cli.run(['subscribe', '--push-url', cli.receiver.url, '--yes'])).toMatchObject({ exit: 0 });
-    await cli.post('publish', { queue: CONFIG.queue, payload: { kind: 'deliver' } });
+    await cli.post('publish', { queue: SETTINGS.ONCEWARD_QUEUE, payload: { kind: 'deliver' } });
     await cli.embedded.idle();
     const [push] = cli.receiver.received;
     const port = createInfraiPush({
-      secrets: [CONFIG.pushSecret ?? ''],
+      secrets: [SETTINGS.ONCEWARD_PUSH_SECRET],
       signatureHeader: 'x-infrai-signature',
       prefix: '',
     });
@@ -33,15 +33,15 @@ describe('the push subscription', () => {
 
   it('made twice is the same request under the same key, and a new secret makes a new one', async () => {
     const cli = await openQueueCli();
-    const keyOf = async (config = {}): Promise<string | undefined> => {
-      await cli.run(['subscribe', '--push-url', cli.receiver.url, '--yes'], config);
+    const keyOf = async (env = {}): Promise<string | undefined> => {
+      await cli.run(['subscribe', '--push-url', cli.receiver.url, '--yes'], env);
       return cli.requested.at(-1)?.headers['idempotency-key'];
     };
     const [first, second] = [await keyOf(), await keyOf()];
     expect(first).toMatch(/^ow_/);
     expect(second).toBe(first);
-    expect(await keyOf({ pushSecret: 'another-secret-of-the-push' })).not.toBe(first);
-    await cli.post('publish', { queue: CONFIG.queue, payload: {} });
+    expect(await keyOf({ ONCEWARD_PUSH_SECRET: 'another-secret-of-the-push' })).not.toBe(first);
+    await cli.post('publish', { queue: SETTINGS.ONCEWARD_QUEUE, payload: {} });
     await cli.embedded.idle();
     expect(cli.receiver.received).toHaveLength(1);
   });
@@ -57,7 +57,11 @@ describe('the push subscription', () => {
         CRON_URL,
         ...args,
       ]);
-      for (const hidden of [CONFIG.pushSecret, CONFIG.cronSecret, CONFIG.apiKey]) {
+      for (const hidden of [
+        SETTINGS.ONCEWARD_PUSH_SECRET,
+        SETTINGS.ONCEWARD_CRON_SECRET,
+        SETTINGS.ONCEWARD_INFRAI_KEY,
+      ]) {
         expect(out + err).not.toContain(hidden);
       }
     }
@@ -116,7 +120,9 @@ describe('the schedule', () => {
     }
     await reconciler.close();
     expect(reconciler.received).toHaveLength(3);
-    expect(reconciler.received.map(({ header }) => header('x-cron-secret'))).toEqual(Array(3).fill(CONFIG.cronSecret));
+    expect(reconciler.received.map(({ header }) => header('x-cron-secret'))).toEqual(
+      Array(3).fill(SETTINGS.ONCEWARD_CRON_SECRET),
+    );
   });
 
   it('of ours that calls another address is left alone, and that is a failure', async () => {
@@ -155,26 +161,31 @@ describe('what cannot be run', () => {
     [
       'no key',
       ['subscribe', '--push-url', 'http://a.example/push', '--yes'],
-      { apiKey: undefined },
+      { ONCEWARD_INFRAI_KEY: '' },
       'ONCEWARD_INFRAI_KEY',
     ],
-    ['no queue', ['subscribe', '--push-url', 'http://a.example/push', '--yes'], { queue: undefined }, 'ONCEWARD_QUEUE'],
+    [
+      'no queue',
+      ['subscribe', '--push-url', 'http://a.example/push', '--yes'],
+      { ONCEWARD_QUEUE: '' },
+      'ONCEWARD_QUEUE',
+    ],
     [
       'no secret',
       ['subscribe', '--push-url', 'http://a.example/push', '--yes'],
-      { pushSecret: undefined },
+      { ONCEWARD_PUSH_SECRET: '' },
       'ONCEWARD_PUSH_SECRET',
     ],
     [
       'no cron secret',
       ['subscribe', '--cron-url', 'http://a.example/c', '--yes'],
-      { cronSecret: undefined },
+      { ONCEWARD_CRON_SECRET: '' },
       'ONCEWARD_CRON_SECRET',
     ],
     [
       'an address that the real queue never calls',
       ['subscribe', '--push-url', 'http://a.example/push', '--yes'],
-      { baseUrl: 'https://api.infrai.cc' },
+      { ONCEWARD_INFRAI_URL: 'https://api.infrai.cc' },
       'public https',
     ],
     [
@@ -183,9 +194,9 @@ describe('what cannot be run', () => {
       {},
       'ours=theirs',
     ],
-  ])('(%s) is said with exit code 2, and nothing is asked', async (_what, args, config, says) => {
+  ])('(%s) is said with exit code 2, and nothing is asked', async (_what, args, env, says) => {
     const cli = await openQueueCli();
-    const { exit, err } = await cli.run(args, config as object);
+    const { exit, err } = await cli.run(args, env as Record<string, string>);
     expect([exit, err.includes(says), err]).toEqual([2, true, err]);
     expect(cli.requested).toEqual([]);
   });

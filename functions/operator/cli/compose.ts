@@ -5,9 +5,9 @@ import { buffer } from 'node:stream/consumers';
 import { callOnce } from '../../adapters/http-caller.ts';
 import { OPERATION_RETRIES, withRetries } from '../../adapters/queue/transport-retries.ts';
 import { systemClock, systemDice } from '../../adapters/system.ts';
-import { environment, readCliConfig, readQueueCommandConfig, wantsColour } from '../../config.ts';
+import { environment, readCliConfig, wantsColour } from '../../config.ts';
 import { createClient, type Wire } from './client.ts';
-import { createInfrai } from './infrai.ts';
+import { createQueueDesk } from './infrai.ts';
 import type { Shell } from './shell.ts';
 
 const COLUMNS_DEFAULT = 100;
@@ -33,10 +33,7 @@ export const composeShell = (): Shell => {
     ...(stdin.isTTY && stderr.isTTY ? { ask } : {}),
     read: async (path) => new Uint8Array(path === '-' ? await buffer(stdin) : await readFile(path)),
     client: () => createClient(readCliConfig(env), WIRE),
-    queue: () => {
-      const config = readQueueCommandConfig(env);
-      return { config, management: createInfrai(config, WIRE) };
-    },
+    queue: createQueueDesk(env, WIRE),
     clock: systemClock,
     dice: systemDice,
   };

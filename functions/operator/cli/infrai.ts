@@ -3,7 +3,14 @@
  * in the envelope `{ok, data, error}`. The key goes into the Authorization header and nowhere else.
  */
 import * as z from 'zod/mini';
-import type { QueueCommandConfig } from '../../config.ts';
+import {
+  type Environment,
+  type InfraiConfig,
+  readCronConfig,
+  readInfraiConfig,
+  readInfraiUrl,
+  readPushScheme,
+} from '../../config.ts';
 import type { Discovered } from '../commands/queue-contract.ts';
 import type { QueueManagement } from '../commands/queue-subscribe.ts';
 import type { Wire } from './client.ts';
@@ -14,8 +21,26 @@ const Envelope = z.object({ ok: z.boolean(), data: z.optional(z.unknown()), erro
 /** Codes only: the texts beside it are written by somebody else and may quote what was sent, the secret included. */
 const Refusal = z.object({ code: z.string().check(z.regex(/^[A-Z][A-Z0-9_]{0,63}$/)) });
 
-export const createInfrai = (config: Pick<QueueCommandConfig, 'baseUrl' | 'apiKey'>, wire: Wire): QueueManagement => {
-  const base = config.baseUrl.replace(/\/+$/, '');
+/** What a command about the queue may need; each part is read when it is asked for. Throws ConfigError. */
+export interface QueueDesk {
+  readonly url: () => string;
+  readonly infrai: () => InfraiConfig;
+  readonly pushSecret: () => string;
+  readonly cron: () => { readonly header: string; readonly secret: string };
+  /** Without a key, discovery alone. */
+  readonly management: (apiKey?: string) => QueueManagement;
+}
+
+export const createQueueDesk = (env: Environment, wire: Wire): QueueDesk => ({
+  url: () => readInfraiUrl(env),
+  infrai: () => readInfraiConfig(env),
+  pushSecret: () => readPushScheme(env).secrets[0] ?? '',
+  cron: () => readCronConfig(env),
+  management: (apiKey) => createManagement(readInfraiUrl(env), apiKey, wire),
+});
+
+const createManagement = (url: string, apiKey: string | undefined, wire: Wire): QueueManagement => {
+  const base = url.replace(/\/+$/, '');
   const ask = (request: {
     method: string;
     path: string;
@@ -40,7 +65,7 @@ export const createInfrai = (config: Pick<QueueCommandConfig, 'baseUrl' | 'apiKe
         method,
         path,
         headers: {
-          authorization: `Bearer ${config.apiKey ?? ''}`,
+          authorization: `Bearer ${apiKey ?? ''}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
         },

@@ -1,9 +1,8 @@
 /** What a command may use. Filled from the process in `compose.ts`, and by hand in tests. */
 
-import type { QueueCommandConfig } from '../../config.ts';
 import type { Clock, Dice } from '../../ports.ts';
-import type { QueueManagement } from '../commands/queue-subscribe.ts';
 import type { Client } from './client.ts';
+import type { QueueDesk } from './infrai.ts';
 
 export interface Shell {
   /** Standard output: the answer, and nothing else. */
@@ -20,8 +19,7 @@ export interface Shell {
   readonly read: (path: string) => Promise<Uint8Array>;
   /** Made when it is first needed: help must work without any setting. Throws ConfigError. */
   readonly client: () => Client;
-  /** The management of a queue on Infrai. As with the client. */
-  readonly queue: () => { readonly config: QueueCommandConfig; readonly management: QueueManagement };
+  readonly queue: QueueDesk;
   readonly clock: Clock;
   readonly dice: Pick<Dice, 'id'>;
 }

@@ -77,13 +77,16 @@ export class CronJobs {
   async #call({ url, headers, timeoutMs }: CronJob): Promise<void> {
     const { origin, pathname, search } = new URL(url);
     const pool = new Pool(origin, { allowH2: false });
+    const late = new AbortController();
+    const callOff = this.#timers.after(timeoutMs, () => late.abort());
     try {
-      const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing.signal]);
+      const signal = AbortSignal.any([late.signal, this.#closing.signal]);
       const answer = await pool.request({ method: 'POST', path: `${pathname}${search}`, headers, signal });
       await answer.body.dump();
     } catch {
       // The run failed; the next minute is the next one.
     } finally {
+      callOff();
       await pool.destroy();
     }
   }

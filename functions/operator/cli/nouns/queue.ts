@@ -77,40 +77,35 @@ const subscribe = async (shell: Shell, options: SubscribeOptions): Promise<void>
     return;
   }
   await agreed(shell, options, says);
-  const steps = await subscribeQueue(shell.queue().management, wish);
+  const steps = await subscribeQueue(shell.queue.management(shell.queue.infrai().apiKey), wish);
   answer(shell, options, { steps }, () => lines(...steps.flatMap((step) => stepLines(shell, step))));
   if (steps.some(({ kind }) => kind === 'refused')) {
     throw new Stop(FAILED, 'not everything was done; what stands above says what and why');
   }
 };
 
-const wishOf = (shell: Shell, options: SubscribeOptions): SubscribeWish => {
-  const { config } = shell.queue();
-  const missing = (setting: string): Stop => new Stop(USAGE, `set ${setting}: it never stands on a command line`);
-  if (options.pushUrl === undefined && options.cronUrl === undefined) {
+/** Secrets come from the settings: they never stand on a command line. */
+const wishOf = ({ queue: desk }: Shell, options: SubscribeOptions): SubscribeWish => {
+  const { pushUrl, cronUrl } = options;
+  if (pushUrl === undefined && cronUrl === undefined) {
     throw new Stop(USAGE, 'say what to subscribe: --push-url, --cron-url, or both');
   }
-  for (const url of [options.pushUrl, options.cronUrl]) {
+  const spelt = speltOf(options.spelt ?? []);
+  const { baseUrl, queue } = desk.infrai();
+  for (const url of [pushUrl, cronUrl]) {
     // A private address is taken there, and then nothing ever comes.
-    if (url !== undefined && !/^https:\/\//.test(url) && config.baseUrl.startsWith('https:')) {
+    if (url !== undefined && !url.startsWith('https://') && baseUrl.startsWith('https:')) {
       throw new Stop(
         USAGE,
         `${url} must be a public https address: the queue would take another one and never call it`,
       );
     }
   }
-  if (config.apiKey === undefined) throw missing('ONCEWARD_INFRAI_KEY');
-  if (config.queue === undefined) throw missing('ONCEWARD_QUEUE');
-  const { pushSecret, cronSecret } = config;
-  if (options.pushUrl !== undefined && pushSecret === undefined) throw missing('ONCEWARD_PUSH_SECRET');
-  if (options.cronUrl !== undefined && cronSecret === undefined) throw missing('ONCEWARD_CRON_SECRET');
   return {
-    queue: config.queue,
-    ...(options.pushUrl === undefined ? {} : { push: { url: options.pushUrl, secret: pushSecret ?? '' } }),
-    ...(options.cronUrl === undefined
-      ? {}
-      : { cron: { url: options.cronUrl, header: config.cronHeader, secret: cronSecret ?? '' } }),
-    spelt: speltOf(options.spelt ?? []),
+    queue,
+    ...(pushUrl === undefined ? {} : { push: { url: pushUrl, secret: desk.pushSecret() } }),
+    ...(cronUrl === undefined ? {} : { cron: { url: cronUrl, ...desk.cron() } }),
+    spelt,
     unconfirmed: options.unconfirmed === true,
   };
 };
@@ -133,7 +128,7 @@ const stepLines = (shell: Shell, step: Step): readonly Safe[] => [
 // ---- contract -----------------------------------------------------------------------------------------------------
 
 const contract = async (shell: Shell, options: ContractOptions): Promise<void> => {
-  const { management } = shell.queue();
+  const management = shell.queue.management();
   const rows: ContractRow[] = [];
   for (const use of USES) rows.push(...compareContract(use, await management.discover(use.capability)));
   const counts = { agrees: 0, differs: 0, unknown: 0 };
