@@ -110,6 +110,8 @@ export interface Operation {
   readonly actor: string;
   readonly why: string;
   readonly state: OperationState;
+  /** Who ran it first, and why; who or what stopped it, and why. */
+  readonly startedBecause?: string;
   readonly stoppedBecause?: string;
   readonly createdAtMs: number;
   readonly startedAtMs?: number;

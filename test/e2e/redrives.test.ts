@@ -53,6 +53,7 @@ describe('a plan over a mixed dead-letter queue', () => {
       'm-tick': 'dropped',
     });
     expect(report).toMatchObject({ state: 'done', deadBefore: 16, deadAfter: 7 });
+    expect(report).toHaveProperty('startedBecause', expect.stringContaining(': the plan is right'));
     expect(report).not.toHaveProperty('mismatch');
     expect(report.progress).toMatchObject({ requested: 1, requeued: 1, delivered: 1, removed: 9, waiting: 0, open: 0 });
     // The delivery that waited, and the one of the whole event.
@@ -260,6 +261,7 @@ describe('a bad request for a plan', () => {
     ['a limit above what one plan can hold', { limit: 5_001 }, 'limit'],
     ['half a message', { limit: 1.5 }, 'limit'],
     ['no reason', { why: undefined }, 'why'],
+    ['its reason in the member that filters', { source: 'quarantine', why: undefined, reason: 'the outage' }, 'why'],
     ['blanks for a reason', { why: '  ' }, 'why'],
     ['another source', { source: 'archive' }, 'source'],
     ['a reason of the quarantine for dead letters', { reason: 'budget' }, 'reason'],

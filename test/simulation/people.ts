@@ -15,8 +15,9 @@ import { deleteDestination } from '../../functions/operator/commands/delete-dest
 import { decideDelivery, type Wish } from '../../functions/operator/commands/deliveries.ts';
 import { putDestination } from '../../functions/operator/commands/destinations.ts';
 import { pauseDestination, resumeDestination } from '../../functions/operator/commands/pause.ts';
-import { planRedrive, runRedrive, stopRedrive } from '../../functions/operator/commands/redrives.ts';
+import { planRedrive } from '../../functions/operator/commands/redrives.ts';
 import { replayEvent } from '../../functions/operator/commands/replay.ts';
+import { runRedrive, stopRedrive } from '../../functions/operator/commands/run-redrive.ts';
 import { PortUnavailable } from '../../functions/ports.ts';
 import { accept } from '../../functions/steps/accept.ts';
 import type { Deed, DestinationPlan, EventPlan } from './plan.ts';

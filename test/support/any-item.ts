@@ -314,6 +314,7 @@ const others: readonly fc.Arbitrary<Item>[] = [
       actor: text,
       why: text,
       state: fc.constantFrom('planned', 'running', 'stopped', 'done'),
+      startedBecause: text,
       stoppedBecause: text,
       createdAtMs: instantMs,
       startedAtMs: instantMs,

@@ -23,6 +23,7 @@ export type ShownMessage = z.infer<typeof shownMessage>;
 const shown = z.object({
   operation: z.string(),
   state: z.string(),
+  startedBecause: z.optional(z.string()),
   stoppedBecause: z.optional(z.string()),
   stalled: z.optional(z.string()),
   found: z.record(z.string(), z.number()),

@@ -32,6 +32,7 @@ export const operationSummary = (operation: Operation, nowMs: number) => ({
   actor: operation.actor,
   why: operation.why,
   state: operation.state,
+  ...maybe('startedBecause', operation.startedBecause),
   ...maybe('stoppedBecause', operation.stoppedBecause),
   ...(isStalled(operation, nowMs) ? { stalled: 'no turn for two minutes; run it again to take it up' } : {}),
   createdAt: iso(operation.createdAtMs),

@@ -6,17 +6,8 @@ import type { Operation } from '../../core/operations.ts';
 import type { Signed } from '../../http/auth.ts';
 import { type Problem, problem } from '../../http/problem.ts';
 import type { World } from '../../ports.ts';
-import {
-  listRedrives,
-  type Planned,
-  planRedrive,
-  type RunAsked,
-  type RunDecided,
-  type RunRefusal,
-  runRedrive,
-  showRedrive,
-  stopRedrive,
-} from '../commands/redrives.ts';
+import { listRedrives, type Planned, planRedrive, showRedrive } from '../commands/redrives.ts';
+import { type RunAsked, type RunDecided, type RunRefusal, runRedrive, stopRedrive } from '../commands/run-redrive.ts';
 import { messagesQuery, pageQuery, planBody, reasonBody } from '../contract/inputs.ts';
 import { readDecision, readQuery } from './decision-input.ts';
 import { reused } from './decision-problems.ts';

@@ -184,6 +184,8 @@ const STOP_ABOVE_DEFAULT = 0.5;
 
 export const planBody = z
   .strictObject({
+    // First, so that who gives the plan's motive as its `reason`, which is a filter here, hears of `why` first.
+    why: sentence,
     source: z.enum(['dead-letters', 'quarantine']),
     destination: z.optional(destinationId),
     reason: z.optional(z.enum(QUARANTINE_REASONS)),
@@ -194,7 +196,6 @@ export const planBody = z
     ),
     stopAbove: z._default(z.number().check(z.minimum(0), z.maximum(1)), STOP_ABOVE_DEFAULT),
     acceptSecondEffect: z._default(z.boolean(), false),
-    why: sentence,
   })
   .check(
     z.refine(({ source, reason }) => source === 'quarantine' || reason === undefined, {

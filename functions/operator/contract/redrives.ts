@@ -31,6 +31,7 @@ const operation = {
   actor: text,
   why: text,
   state: z.enum(['planning', 'planned', 'running', 'stopped', 'done']),
+  startedBecause: z.optional(text),
   stoppedBecause: z.optional(text),
   stalled: z.optional(text),
   createdAt: time,

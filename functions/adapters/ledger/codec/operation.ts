@@ -24,6 +24,7 @@ const planSchema = z.strictObject({
   act: z.string(),
   why: z.string(),
   st: z.enum(['planning', 'planned', 'running', 'stopped', 'done']),
+  ruWhy: z.optional(z.string()),
   stWhy: z.optional(z.string()),
   bornMs: instantMs,
   staMs: z.optional(instantMs),
@@ -67,6 +68,7 @@ export const operationCodec: Codec<'operation'> = {
       actor: raw.act,
       why: raw.why,
       state: raw.st,
+      ...given('startedBecause', raw.ruWhy),
       ...given('stoppedBecause', raw.stWhy),
       createdAtMs: raw.bornMs,
       ...given('startedAtMs', raw.staMs),
@@ -90,7 +92,8 @@ export const operationCodec: Codec<'operation'> = {
 
 const planFields = ({ item: _item, operation: _operation, carried: _carried, ...fields }: Operation): Fields => {
   const { version, source, destination, reason, limit, recoveryMinutes, stopAbove, ...others } = fields;
-  const { acceptSecondEffect, actor, why, state, stoppedBecause, createdAtMs, startedAtMs, ...more } = others;
+  const { acceptSecondEffect, actor, why, state, startedBecause, stoppedBecause, createdAtMs, startedAtMs, ...more } =
+    others;
   const { endedAtMs, estimateMs, found: _found, nextToAct, nextToJudge, messages, ...last } = more;
   const { shortfall, turn, turnAtMs, progressAtMs, batch, deadBefore, deadAfter, ...rest } = last;
   rest satisfies Record<string, never>;
@@ -106,6 +109,7 @@ const planFields = ({ item: _item, operation: _operation, carried: _carried, ...
     act: actor,
     why,
     st: state,
+    ruWhy: startedBecause,
     stWhy: stoppedBecause,
     bornMs: createdAtMs,
     staMs: startedAtMs,

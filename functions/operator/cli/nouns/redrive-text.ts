@@ -50,6 +50,7 @@ export const operationText = (shell: Shell, operation: Operation): Safe => {
     heading(shell, `operation ${operation.operation}`),
     pairs(shell, {
       state: operation.state,
+      'run by': operation.startedBecause,
       'stopped because': operation.stoppedBecause,
       stalled: operation.stalled,
       source: operation.source,
