@@ -34,14 +34,31 @@ interface Fate {
   readonly retryAfter?: readonly string[];
 }
 
+/** How a destination can be bad all the time. */
+export type BadWay = 'hang' | 'reset' | 'refused' | 'dns' | '404' | '429' | '500' | '502' | '503';
+
+const NETWORK_WAYS: ReadonlyMap<BadWay | undefined, FaultName> = new Map([
+  ['refused', 'connect-refused'],
+  ['dns', 'dns-fails'],
+]);
+
+const fateOfWay = (way: BadWay): Fate => {
+  if (way === 'hang') return unanswered('never', false);
+  if (way === 'reset') return unanswered('reset', false);
+  return way === '429' ? { ...plain(429, false), retryAfter: ['120'] } : plain(Number(way), false);
+};
+
 export class Destinations {
   readonly #stage: Stage;
+  readonly #wayOf: (id: string) => BadWay | undefined;
   readonly #known = new Map<string, { readonly plan: DestinationPlan; readonly memory: KeyMemory }>();
   /** All secrets that a destination ever had, by its id. */
   readonly secrets = new Map<string, string[]>();
 
-  constructor(stage: Stage) {
+  /** `wayOf`: how a destination is bad at the moment, whatever chance says. */
+  constructor(stage: Stage, wayOf: (id: string) => BadWay | undefined = () => undefined) {
     this.#stage = stage;
+    this.#wayOf = wayOf;
     for (const plan of stage.plan.destinations) {
       this.#known.set(plan.id, { plan, memory: new KeyMemory(new Budget(10_000_000)) });
     }
@@ -63,7 +80,7 @@ export class Destinations {
       deadlineMs: request.deadlineMs,
     });
     const n = stage.draws.nth('send');
-    const fault = stage.fates.pick('network', 'send', n);
+    const fault = stage.fates.pick('network', 'send', n) ?? NETWORK_WAYS.get(this.#wayOf(idIn(request.url)));
     return new Promise((resolve) => {
       let over = false;
       const end = (answer: AnswerWithout): void => {
@@ -203,6 +220,8 @@ export class Destinations {
     const half = draws.at('half', n) < 0.5;
     const acts = half && !this.#meansNothing(plan);
     const one = <T>(list: readonly T[]): T => list[Math.floor(draws.at('which', n) * list.length)] as T;
+    const way = this.#wayOf(plan.id);
+    if (way !== undefined) return fateOfWay(way);
     if (this.#stage.isAway('destination-down', plan.id)) {
       fates.count('destination-down');
       const hangs = this.#stage.plan.outages.some(({ destination, hangs }) => destination === plan.id && hangs);

@@ -12,4 +12,14 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     history: 1477,
     was: 'a whole event died on the queue when it stood for one of its destinations only; the simulator did not wait for its rescue',
   },
+  {
+    seed: 'recorded-a',
+    history: 9771,
+    was: 'a late write of a dead planner filled a hole in the plan of an operation after its end; it was counted as one over the limit',
+  },
+  {
+    seed: 'recorded-c',
+    history: 2458,
+    was: 'an operation woke a row again after all had come to rest, and the simulator had stopped looking',
+  },
 ];

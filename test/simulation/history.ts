@@ -10,23 +10,20 @@ import type { AcceptedEvent, Item, ItemOf } from '../../functions/core/items.ts'
 import { dueShard } from '../../functions/core/keys.ts';
 import { DUE_SHARDS, TICK_MS } from '../../functions/core/limits.ts';
 import type { Delivery } from '../../functions/core/model.ts';
-import { putDestination } from '../../functions/operator/commands/destinations.ts';
-import type { Ledger } from '../../functions/ports.ts';
-import { statusOf } from '../../functions/receiver/answer.ts';
-import { receive } from '../../functions/receiver/receive.ts';
 import { tick } from '../../functions/reconciler/tick.ts';
 import { isAtRest } from './bounds.ts';
 import { START_MS } from './clockwork.ts';
 import { Destinations } from './destinations.ts';
 import { NEW_ATTRIBUTE } from './later-code.ts';
 import type { LogEntry } from './log.ts';
-import { destinationIdOf, eventIdOf, People, settingsOf } from './people.ts';
+import { destinationIdOf, eventIdOf, People } from './people.ts';
 import { type Act, NOTHING_LEFT_OUT, type Plan, type Stranger, type Without } from './plan.ts';
 import { portsOf, type Surroundings } from './ports.ts';
-import { pushOf } from './push-side.ts';
+import { beginPush, noteBug } from './pushes.ts';
 import { SimulatedQueue } from './queue.ts';
 import { nameOf } from './raw-store.ts';
-import { type Actor, Stage } from './stage.ts';
+import { setUpDestinations } from './set-up.ts';
+import { Stage } from './stage.ts';
 
 /** What judges look at. */
 export interface Ended {
@@ -62,14 +59,16 @@ class History {
   readonly #people: People;
   readonly #armed = new Set<number>();
   #sweeps: Plan['sweeps'];
-  #pushes = 0;
+  #forged = 0;
 
   constructor(plan: Plan, without: Without) {
     this.#stage = new Stage(plan, without);
-    this.#queue = new SimulatedQueue(this.#stage, (id, payload, answer) => this.#push(id, payload, answer));
+    this.#queue = new SimulatedQueue(this.#stage, (messageId, payload, answer) =>
+      beginPush(this.#around, { messageId, payload, answer }),
+    );
     const destinations = new Destinations(this.#stage);
     this.#around = { stage: this.#stage, queue: this.#queue, destinations };
-    this.#people = new People(this.#around, (actor, error) => this.#bug(actor, error));
+    this.#people = new People(this.#around, (actor, error) => noteBug(this.#around, actor, error));
     this.#sweeps = plan.sweeps;
   }
 
@@ -82,9 +81,8 @@ class History {
     const went = await clockwork.run(endsAtMs, STEPS_MAX);
     clockwork.nowMs = Math.max(clockwork.nowMs, endsAtMs);
     this.#calm();
-    const rested = went && (await clockwork.run(stage.nowMs + CALM_MS_MAX, STEPS_MAX, () => this.#atRest()));
+    const ended = went && (await this.#rest(stage.nowMs + CALM_MS_MAX));
     const restedAtMs = stage.nowMs;
-    const ended = rested && (await clockwork.run(restedAtMs + AFTERMATH_MS, STEPS_MAX));
     return {
       plan,
       log: stage.log,
@@ -99,25 +97,23 @@ class History {
     };
   }
 
+  /** Until everything is at rest and stays so for a while: an operation may still wake what was at rest. */
+  async #rest(latestMs: number): Promise<boolean> {
+    const { clockwork } = this.#stage;
+    do {
+      if (!(await clockwork.run(latestMs, STEPS_MAX, () => this.#atRest()))) return false;
+      const untilMs = clockwork.nowMs + AFTERMATH_MS;
+      if (!(await clockwork.run(untilMs, STEPS_MAX))) return false;
+      clockwork.nowMs = Math.max(clockwork.nowMs, untilMs);
+    } while (!this.#atRest() && clockwork.nowMs < latestMs);
+    return true;
+  }
+
   // ---- beginning ----------------------------------------------------------------------------------------------------
 
   async #setUp(): Promise<void> {
     const stage = this.#stage;
-    const { ledger } = stage.store;
-    const noted: Ledger = {
-      ...ledger,
-      create: async <T extends Item>(item: T) => {
-        const written = await ledger.create(item);
-        stage.wrote(undefined, nameOf(item), item);
-        return written;
-      },
-    };
-    for (const plan of stage.plan.destinations) {
-      const secret = `whsec_${Buffer.from(`the first secret of ${plan.id}`.padEnd(32, '.')).toString('base64')}`;
-      this.#around.destinations.secrets.set(plan.id, [secret]);
-      const dice = { draw: () => 0, id: () => 'setup', bytes: (count: number) => new Uint8Array(count) };
-      await putDestination({ ledger: noted, clock: nowhere(stage.nowMs), dice }, settingsOf(plan, secret));
-    }
+    await setUpDestinations(this.#around);
     stage.onRow = (row) => {
       this.#arm(row);
       if (row.status === 'quarantined') this.#react(row);
@@ -190,40 +186,7 @@ class History {
     });
   }
 
-  // ---- pushes -------------------------------------------------------------------------------------------------------
-
-  #push(messageId: string, payload: string, answer: (status: number) => void, forged?: string): void {
-    const stage = this.#stage;
-    const actor = stage.actor('push', aboutOf(payload));
-    this.#pushes += 1;
-    stage.note(actor, { kind: 'push', messageId, body: payload, authentic: forged === undefined });
-    actor.onDeath = () => {
-      if (stage.draws.happens('the platform says so', 0.5)) answer(502);
-    };
-    const push = {
-      ...pushOf(messageId, payload, forged),
-      runId: actor.nextId(),
-      remainingMs: () => actor.limitAtMs - stage.nowMs,
-    };
-    receive(portsOf(this.#around, actor), push).then(
-      (verdict) => {
-        if (actor.dead) return;
-        actor.ended = true;
-        const status = statusOf(verdict);
-        stage.note(actor, { kind: 'verdict', status, note: verdict.kind === 'ack' ? verdict.note : verdict.code });
-        answer(status);
-      },
-      (error: unknown) => {
-        this.#bug(actor, error);
-        answer(500);
-      },
-    );
-  }
-
-  #bug(actor: Actor, error: unknown): void {
-    actor.ended = true;
-    this.#stage.note(actor, { kind: 'bug', text: String(error instanceof Error ? (error.stack ?? error) : error) });
-  }
+  // ---- strangers -------------------------------------------------------------------------------------------------------
 
   #stranger({ name, kind, event, destination }: Stranger): void {
     const stage = this.#stage;
@@ -232,7 +195,13 @@ class History {
     switch (kind) {
       case 'forged-push': {
         const forged = stage.draws.oneOf('forged', ['', '0'.repeat(64), 'nonsense']);
-        this.#push(`forged-${this.#pushes}`, reference(event), () => undefined, forged);
+        this.#forged += 1;
+        beginPush(this.#around, {
+          messageId: `forged-${this.#forged}`,
+          payload: reference(event),
+          forged,
+          answer: () => undefined,
+        });
         return;
       }
       case 'senseless-push':
@@ -317,7 +286,7 @@ class History {
       () => {
         actor.ended = true;
       },
-      (error: unknown) => this.#bug(actor, error),
+      (error: unknown) => noteBug(this.#around, actor, error),
     );
   }
 
@@ -381,14 +350,6 @@ class History {
 
 const deliveryRef = (event: string, destination: string) =>
   ({ item: 'delivery', event: eventIdOf(event), destination: destinationIdOf(destination) }) as const;
-
-const nowhere = (nowMs: number) => ({ nowMs: () => nowMs, sleep: async () => undefined });
-
-const aboutOf = (payload: string): string | undefined => {
-  const message: unknown = JSON.parse(payload);
-  if (typeof message !== 'object' || message === null || !('kind' in message) || message.kind !== 'deliver') return;
-  return 'event' in message && 'destination' in message ? `${message.event} ${message.destination}` : undefined;
-};
 
 const tornIn = ({ standing, twin, touched }: Stage): readonly string[] => {
   const torn: string[] = [];

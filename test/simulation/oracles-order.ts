@@ -184,9 +184,7 @@ export const placesHold = ({ writes, ended }: Seen): string | undefined =>
   }) ??
   first(ended.items, (item) => {
     if (item.item !== 'slot' || item.holder === undefined) return undefined;
-    return item.leaseEndsAtMs > ended.restedAtMs + 180_000
-      ? `the place of ${item.holder} does not come back`
-      : undefined;
+    return item.leaseEndsAtMs > ended.restedAtMs ? `the place of ${item.holder} does not come back` : undefined;
   });
 
 /** No more requests at one moment than the destination allows, where no worker stands still behind the end of its lease. */

@@ -6,7 +6,7 @@
 import { keyIn } from '../../functions/adapters/ledger/codec/codec.ts';
 import type { Stored } from '../../functions/adapters/ledger/codec/stored.ts';
 import { createMemoryPace } from '../../functions/adapters/ledger/memory-pace.ts';
-import type { Item, ItemKind, ItemOf } from '../../functions/core/items.ts';
+import type { Item, ItemKind, ItemOf, Slot } from '../../functions/core/items.ts';
 import { attentionSort, dueShard } from '../../functions/core/keys.ts';
 import { DUE_SHARDS } from '../../functions/core/limits.ts';
 import type { Delivery } from '../../functions/core/model.ts';
@@ -71,12 +71,14 @@ const isOfEvent = (item: Item, event: string): boolean =>
 export const createRawStore = (indexLag: () => number): RawStore => {
   const table = new Map<string, Item>();
   /** All writes count for the lag of the indexes, also those that no index shows. */
-  const writes: (Item | undefined)[] = [];
-  const shown = new Map<string, Item>();
+  const writes: (Delivery | undefined)[] = [];
+  const shown = new Map<string, Delivery>();
+  const slots = new Map<string, Slot>();
   let upTo = 0;
 
   const put = (name: string, item: Item): void => {
     table.set(name, item);
+    if (item.item === 'slot') slots.set(name, item);
     writes.push(item.item === 'delivery' ? item : undefined);
   };
   const found = <K extends ItemKind>(kind: K, name: string): Found<ItemOf<K>> => {
@@ -96,9 +98,13 @@ export const createRawStore = (indexLag: () => number): RawStore => {
   const rows = (): Delivery[] => {
     for (const until = writes.length - indexLag(); upTo < until; upTo += 1) {
       const item = writes[upTo];
-      if (item !== undefined) shown.set(nameOf(item), item);
+      if (item === undefined) continue;
+      // What has ended stands in none of these lists, and a long run must not go through all of it each time.
+      const isOver = item.status === 'delivered' || item.status === 'cancelled';
+      if (isOver) shown.delete(nameOf(item));
+      else shown.set(nameOf(item), item);
     }
-    return [...shown.values()].filter((item) => item.item === 'delivery');
+    return [...shown.values()];
   };
   const ledger: Ledger = {
     load: async <K extends ItemKind>(ref: RefOf<K>) => found<K>(ref.item, nameOf(ref)),
@@ -108,10 +114,7 @@ export const createRawStore = (indexLag: () => number): RawStore => {
     }),
     loadEvent: async (id) => [...table.values()].filter((item) => isOfEvent(item, id)),
     loadSlots: async (id) =>
-      [...table.values()]
-        .filter((item) => item.item === 'slot')
-        .filter(({ destination }) => destination === id)
-        .toSorted((a, b) => a.n - b.n),
+      [...slots.values()].filter(({ destination }) => destination === id).toSorted((a, b) => a.n - b.n),
     loadOperationMessages: async (operation, from, limit) =>
       [...table.values()]
         .filter((item) => item.item === 'operation-message')

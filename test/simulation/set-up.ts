@@ -1,0 +1,26 @@
+/** The destinations of a history stand before it begins: made by the real command, without anything going wrong. */
+import type { Item } from '../../functions/core/items.ts';
+import { putDestination } from '../../functions/operator/commands/destinations.ts';
+import type { Ledger } from '../../functions/ports.ts';
+import { settingsOf } from './people.ts';
+import type { Surroundings } from './ports.ts';
+import { nameOf } from './raw-store.ts';
+
+export const setUpDestinations = async ({ stage, destinations }: Surroundings): Promise<void> => {
+  const { ledger } = stage.store;
+  const noted: Ledger = {
+    ...ledger,
+    create: async <T extends Item>(item: T) => {
+      const written = await ledger.create(item);
+      stage.wrote(undefined, nameOf(item), item);
+      return written;
+    },
+  };
+  const clock = { nowMs: () => stage.nowMs, sleep: async () => undefined };
+  const dice = { draw: () => 0, id: () => 'setup', bytes: (count: number) => new Uint8Array(count) };
+  for (const plan of stage.plan.destinations) {
+    const secret = `whsec_${Buffer.from(`the first secret of ${plan.id}`.padEnd(32, '.')).toString('base64')}`;
+    destinations.secrets.set(plan.id, [secret]);
+    await putDestination({ ledger: noted, clock, dice }, settingsOf(plan, secret));
+  }
+};
