@@ -17,6 +17,9 @@ export const logged =
     context.set('requestId', requestId);
     await next();
     context.res.headers.set(REQUEST_ID_HEADER, requestId);
+    // JSON is not to be guessed at by a browser, and nobody on the way keeps what only the owner of a token may see.
+    context.res.headers.set('x-content-type-options', 'nosniff');
+    context.res.headers.set('cache-control', 'no-store');
     telemetry.line('api.request', {
       requestId,
       method: context.req.method,

@@ -1,9 +1,11 @@
 /** The command line over the real apps: what it says, what it asks, how it ends. */
 import { describe, expect, it } from 'vitest';
+import { OPERATION_RETRIES, withRetries } from '../../functions/adapters/queue/transport-retries.ts';
 import { ConfigError } from '../../functions/config.ts';
 import { appsAsWire, type CliOptions, ran } from '../support/cli.ts';
 import { isDecided } from '../support/decisions.ts';
 import { openTestWorld, type TestWorld } from '../support/world.ts';
+import { answered } from '../support/world-ports.ts';
 import { EVENT, opened, PARTNER } from '../support/world-states.ts';
 
 const SEND = ['event', 'send', '--id', 'o-1', '--to', PARTNER, '--payload', '{"total": 12.50}'];
@@ -165,5 +167,120 @@ describe('the help', () => {
     for (const word of ['event', 'delivery', 'destination', 'redrive', 'ONCEWARD_TOKEN', 'Exit codes: 0']) {
       expect(done.out).toContain(word);
     }
+  });
+});
+
+describe('a call that is cut off', () => {
+  const flaky = (world: TestWorld, failures: readonly (readonly [status: number, retryAfter?: string] | string)[]) => {
+    const network = appsAsWire(world);
+    const tries: { readonly method: string; readonly atMs: number; readonly key: string | undefined }[] = [];
+    const startMs = world.clock.nowMs();
+    const wire: CliOptions['wire'] = {
+      callOnce: async (request) => {
+        const { method, headers } = request;
+        tries.push({ method, atMs: world.clock.nowMs() - startMs, key: headers['idempotency-key'] });
+        const failure = failures[tries.length - 1];
+        if (failure === undefined) return network(request);
+        if (typeof failure === 'string') return { kind: 'none', code: failure };
+        const [status, after] = failure;
+        const text = JSON.stringify({ code: 'ledger-unavailable', detail: 'the ledger cannot be reached', status });
+        return { kind: 'answer', status, text, contentType: 'application/problem+json', header: () => after };
+      },
+      retries: (once) =>
+        withRetries(
+          { clock: world.clock, dice: { draw: () => 0.5 } },
+          OPERATION_RETRIES,
+          startMs + OPERATION_RETRIES.totalMs,
+          once,
+        ),
+    };
+    return { wire, tries };
+  };
+  const run = (world: TestWorld, args: readonly string[], wire: CliOptions['wire']) =>
+    world.finish(ran(world, args, wire === undefined ? {} : { wire }));
+
+  it('is tried again, five times in 45 seconds, and told of when that was not enough', async () => {
+    const world = await withPartner();
+    const { wire, tries } = flaky(world, Array(9).fill('ECONNRESET'));
+    expect(await run(world, ['destination', 'list'], wire)).toMatchObject({ exit: 1, out: '' });
+    expect(tries.length).toBe(5);
+    expect(tries.at(-1)?.atMs).toBeLessThan(45_000);
+  });
+
+  it('waits as long as it is asked to', async () => {
+    const world = await withPartner();
+    const { wire, tries } = flaky(world, [[503, '7']]);
+    expect((await run(world, ['destination', 'list'], wire)).exit).toBe(0);
+    expect(tries[1]?.atMs).toBeGreaterThanOrEqual(7_000);
+  });
+
+  it('keeps its id over all tries, and decides once', async () => {
+    const world = await withPartner();
+    const { wire, tries } = flaky(world, []);
+    const failing = flaky(world, ['timeout', 'timeout']);
+    await run(world, [...PAUSE, '--yes'], wire);
+    expect(tries.map(({ method }) => method)).toEqual(['GET', 'POST']);
+    const resume = ['destination', 'resume', PARTNER, '--reason', 'over', '--yes'];
+    expect((await run(world, resume, failing.wire)).exit).toBe(0);
+    const keys = failing.tries.filter(({ method }) => method === 'POST').map(({ key }) => key);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it.each([400, 401, 403, 404, 409, 422, 500])('is not tried again after an answer that is one: %i', async (status) => {
+    const world = await withPartner();
+    const { wire, tries } = flaky(world, Array(9).fill([status]));
+    expect((await run(world, ['destination', 'list'], wire)).exit).toBe(1);
+    expect(tries.length).toBe(1);
+  });
+});
+
+describe('a list', () => {
+  it('gives as many rows as were asked for, over as many pages as that takes, and says where it goes on', async () => {
+    const world = await withPartner();
+    for (let n = 0; n < 7; n += 1) await world.accepted(`e-${n}`, PARTNER);
+    const list = ['delivery', 'list', '--list', 'recent', '--destination', PARTNER, '--json'];
+    const seen: string[] = [];
+    let cursor: string[] = [];
+    for (let pages = 0; pages < 9; pages += 1) {
+      const { out } = await ran(world, [...list, '--limit', '3', ...cursor]);
+      const page = JSON.parse(out) as { items: { event: string }[]; next?: string };
+      seen.push(...page.items.map(({ event }) => event));
+      // Rows come and go between the pages: a row that keeps its place is met once.
+      await world.accepted(`new-${pages}`, PARTNER);
+      await world.deliver(`e-${pages % 7}`, PARTNER);
+      if (page.next === undefined) break;
+      cursor = ['--cursor', page.next];
+    }
+    const old = seen.filter((event) => event.startsWith('e-'));
+    expect(old.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => `e-${n}`));
+  });
+});
+
+describe('a run', () => {
+  it('is followed to its end, a line for each step, and its result is the answer', async () => {
+    const world = await withPartner();
+    world.sender.script(answered(422), answered(422));
+    for (const event of ['a', 'b']) {
+      await world.accepted(event, PARTNER);
+      await world.deliver(event, PARTNER);
+    }
+    const planned = await ran(world, ['redrive', 'plan', '--source', 'quarantine', '--reason', 'mended', '--json']);
+    const { operation } = JSON.parse(planned.out) as { operation: string };
+    const shell = {
+      clock: {
+        nowMs: () => world.clock.nowMs(),
+        sleep: async () => {
+          await world.run(5_000);
+        },
+      },
+    };
+    const run = ['redrive', 'run', operation, '--reason', 'the plan is right'];
+    const looked = await ran(world, [...run, '--dry-run']);
+    expect(looked.out).toMatch(/redrive +2/);
+    const done = await ran(world, [...run, '--yes'], { shell });
+    expect(done).toMatchObject({ exit: 0, out: expect.stringMatching(/state +done[\s\S]*delivered +2/) });
+    const steps = done.err.trim().split('\n');
+    expect(steps.length).toBeGreaterThan(1);
+    expect(steps.at(-1)).toBe('[####################] done: 2 of 2, delivered 2, failed 0, in doubt 0, open 0');
   });
 });

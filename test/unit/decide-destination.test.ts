@@ -59,9 +59,11 @@ describe('a pause', () => {
     await decideBy(world, CALLS.pause, 'first');
     const gate = await gateOf(world);
     const again = await decideBy(world, CALLS.pause, 'second', { right: 'admin', body: { reason: 'me too' } });
-    expect(again.body).toMatchObject({ state: 'paused', by: 'holder-of-pause', reason: CALLS.pause.body.reason });
+    expect(again.body).toMatchObject({ status: 409, code: 'already-paused' });
+    for (const word of ['holder-of-pause', CALLS.pause.body.reason]) expect(again.text).toContain(word);
     expect(await gateOf(world)).toEqual(gate);
-    expect(await decisionOf(world, 'second')).toMatchObject({ before: 'paused', result: 'done' });
+    expect(isDecided(world, 'second')).toBe(false);
+    expect((await decideBy(world, CALLS.pause, 'first')).body).toMatchObject({ state: 'paused', decision: 'first' });
   });
 
   it('of a destination that its breaker has paused is the person’s own: no probe ends it', async () => {

@@ -1,6 +1,7 @@
 /** Decisions of people. Each has an actor, a reason, and a request id that makes its repeats one decision. */
 import type { Context } from 'hono';
 import type * as z from 'zod/mini';
+import type { Pause } from '../../core/items.ts';
 import type { Signed } from '../../http/auth.ts';
 import { type Problem, problem } from '../../http/problem.ts';
 import type { World } from '../../ports.ts';
@@ -145,11 +146,18 @@ const onGate = async (context: Context<Signed>, world: Needs, command: typeof pa
   if (asked.kind === 'bad') return problem(context, asked.problem);
   const { destination, request } = asked.value;
   const done = await command(world, asked.value);
+  if (done.kind === 'paused') return problem(context, alreadyPaused(destination, done.pause));
   if (done.kind !== 'done') return problem(context, refusedProblem(destination, done.kind));
   const parked = await parkedOf(world, done.config);
   const shown = destinationView(done.config, done.gate, world.clock.nowMs(), parked);
   return context.json({ ...shown, decision: request });
 };
+
+const alreadyPaused = (destination: string, { by, reason, sinceMs }: Pause): Problem => ({
+  status: 409,
+  code: 'already-paused',
+  detail: `destination ${destination} is paused since ${new Date(sinceMs).toISOString()} by ${by}: ${reason}. That pause stands`,
+});
 
 const onTest = async (context: Context<Signed>, world: Needs): Promise<Response> => {
   const asked = await askedOf(context);

@@ -163,6 +163,12 @@ const stateOf = (gate: Found<Gate>, nowMs: number) => {
   return { state: 'active' };
 };
 
+/** In a row, over all workers; a success sets it back. */
+const failuresOf = (gate: Found<Gate>) => {
+  const failures = gate.kind === 'found' ? gate.item.failures : undefined;
+  return failures && { count: failures.count, since: iso(failures.sinceMs) };
+};
+
 const parkedView = ({ count, capped, oldest }: Parked, nowMs: number) => ({
   count,
   ...(capped ? { capped } : {}),
@@ -192,5 +198,6 @@ export const destinationView = (config: Destination, gate: Found<Gate>, nowMs: n
   updatedAt: iso(config.updatedAtMs),
   ...given('deletedAt', config.deletedAtMs === undefined ? undefined : iso(config.deletedAtMs)),
   ...stateOf(gate, nowMs),
+  ...given('failures', failuresOf(gate)),
   ...given('parked', parked && parkedView(parked, nowMs)),
 });

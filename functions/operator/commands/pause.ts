@@ -2,7 +2,7 @@
 import { paused } from '../../core/breaker.ts';
 import { decidedBy, hasDecided } from '../../core/decision.ts';
 import type { DestinationId, RequestId } from '../../core/ids.ts';
-import type { Destination, Gate } from '../../core/items.ts';
+import type { Destination, Gate, Pause } from '../../core/items.ts';
 import type { Decided } from '../../core/operations.ts';
 import { type Found, PortUnavailable, type World } from '../../ports.ts';
 import { swapGate } from '../../steps/gate.ts';
@@ -19,14 +19,18 @@ export interface DestinationAsked {
   readonly destination: DestinationId;
 }
 
-type Refused = { readonly kind: 'absent' } | { readonly kind: 'newer' };
+type Refused =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'newer' }
+  /** A person has paused it before: that pause stands, with its reason. */
+  | { readonly kind: 'paused'; readonly pause: Pause };
 
 export type GateDecided =
   | { readonly kind: 'done'; readonly config: Destination; readonly gate: Found<Gate> }
   | { readonly kind: 'reused' }
   | Refused;
 
-/** A destination that a person has paused stays as it is: the first pause stands, with its reason. */
+/** Refused where a person has paused it before: the first pause stands, with its reason. */
 export const pauseDestination = (world: Needs, asked: DestinationAsked): Promise<GateDecided> =>
   decideGate(world, 'pause', asked, async ({ actor: by, reason, decidedAtMs: sinceMs, request }) => {
     await swapGate(world, asked.destination, (gate) => {
@@ -53,7 +57,7 @@ const decideGate = async (
     world,
     { ...asked, command, more: [] },
     {
-      look: () => look(world, asked.destination),
+      look: () => look(world, command, asked.destination),
       act: async (decision) => {
         await change(decision);
         return DONE;
@@ -66,11 +70,17 @@ const decideGate = async (
   return { ...shown, kind: 'done' };
 };
 
-const look = async (world: Needs, destination: DestinationId): Promise<Ready | Refused> => {
+const look = async (
+  world: Needs,
+  command: 'pause' | 'resume',
+  destination: DestinationId,
+): Promise<Ready | Refused> => {
   const shown = await showDestination(world, destination);
   if (shown.kind !== 'found') return shown;
   // What newer code keeps in the gate is not for this code to open or close.
   if (shown.gate.kind === 'later') return { kind: 'newer' };
+  const pause = shown.gate.kind === 'found' ? shown.gate.item.pause : undefined;
+  if (command === 'pause' && pause !== undefined && pause.probeAtMs === undefined) return { kind: 'paused', pause };
   return { kind: 'ready', before: gateStateOf(shown.gate, world.clock.nowMs()) };
 };
 

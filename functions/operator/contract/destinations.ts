@@ -34,6 +34,8 @@ const destination = {
   probeAt: z.optional(time),
   closedUntil: z.optional(time),
   crowdedUntil: z.optional(time),
+  /** In a row, since the last success. */
+  failures: z.optional(z.object({ count, since: time })),
   parked: z.optional(parked),
 };
 

@@ -36,6 +36,14 @@ import { tell } from './tell.ts';
 const STANDING_STILL_MS = 3_600_000;
 const TOKEN = 'demo-admin-token-0123456789';
 
+const HELP = `npm run demo -- [options]: the main job end to end, counted by what the partner received.
+  --all          also the long stories, about three minutes
+  --only TEXT    the stories whose title holds the text
+  --break NAME   break a rule of the product on purpose: the demo has to fail (${Object.keys(BREAKAGES).join(', ')})
+  --seed N       where the long stories kill
+  --transport T  infrai (unless given) or sqs
+Exits 1 when a promise does not hold, 2 for a value that it does not know.`;
+
 interface Wishes {
   readonly all: boolean;
   readonly only: string;
@@ -52,8 +60,13 @@ const wishes = (): Wishes => {
       break: { type: 'string' },
       seed: { type: 'string' },
       transport: { type: 'string', default: 'infrai' },
+      help: { type: 'boolean', short: 'h' },
     },
   });
+  if (values.help === true) {
+    console.log(HELP);
+    process.exit(0);
+  }
   if (values.break !== undefined && BREAKAGES[values.break] === undefined) {
     console.error(`--break knows: ${Object.keys(BREAKAGES).join(', ')}`);
     process.exit(2);

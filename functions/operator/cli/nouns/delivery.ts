@@ -1,5 +1,6 @@
 /** `onceward delivery list | show | explain | redrive | resolve | cancel` */
 import { type Command, Option } from 'commander';
+import type * as z from 'zod/mini';
 import { deliveryAnswer, deliveryDecidedAnswer, deliveryPageAnswer } from '../../contract/deliveries.ts';
 import { explanationAnswer } from '../../contract/explain.ts';
 import { path } from '../client.ts';
@@ -18,6 +19,8 @@ import {
 } from '../verb.ts';
 import { lines, type Safe, said } from '../visible.ts';
 import { deliveryTable, deliveryText } from './delivery-table.ts';
+
+type DeliveryPage = z.output<typeof deliveryPageAnswer>;
 
 interface ListOptions extends Common {
   readonly list: string;
@@ -75,14 +78,32 @@ export const addDelivery = (program: Command, shell: Shell): void => {
 };
 
 const list = async (shell: Shell, options: ListOptions): Promise<void> => {
-  const { list: which, destination, limit, cursor } = options;
-  const body = await get(shell, '/v1/deliveries', { list: which, destination, limit, cursor });
-  answer(shell, options, body, () => {
-    const page = readAs(deliveryPageAnswer, body);
-    if (page.items.length === 0)
-      return page.next === undefined ? said`Nothing is ${which}.` : moreText(shell, page.next);
-    return lines(deliveryTable(shell, page.items), page.next === undefined ? undefined : moreText(shell, page.next));
+  const { list: which } = options;
+  const page = await pageOf(shell, options);
+  answer(shell, options, page, () => {
+    const more = page.next === undefined ? undefined : moreText(shell, page.next);
+    if (page.items.length === 0) return more ?? said`Nothing is ${which}.`;
+    return lines(deliveryTable(shell, page.items), more);
   });
+};
+
+const PAGES_MAX = 20;
+
+/** A page of the API may be short, or empty, and have a next one: rows have left the list, or days have none. */
+const pageOf = async (
+  shell: Shell,
+  { list: which, destination, limit, cursor }: ListOptions,
+): Promise<DeliveryPage> => {
+  const items: DeliveryPage['items'] = [];
+  let next = cursor;
+  for (let pages = 0; pages < PAGES_MAX && items.length < limit; pages += 1) {
+    const query = { list: which, destination, limit: limit - items.length, cursor: next };
+    const page = readAs(deliveryPageAnswer, await get(shell, '/v1/deliveries', query));
+    items.push(...page.items);
+    next = page.next;
+    if (next === undefined) break;
+  }
+  return { items, ...(next === undefined ? {} : { next }) };
 };
 
 const moreText = (shell: Shell, next: string): Safe => note(shell, `There may be more: --cursor ${next}`);

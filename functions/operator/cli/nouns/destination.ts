@@ -87,6 +87,7 @@ const list = async (shell: Shell, options: Common): Promise<void> => {
     return table(shell, items, [
       { title: 'DESTINATION', of: ({ destination }) => destination },
       { title: 'STATE', of: ({ state }) => state, state: true },
+      { title: 'FAILURES', of: ({ failures }) => failures?.count, right: true },
       { title: 'SINCE', of: ({ since }) => shortTime(since) },
       { title: 'BY', of: ({ by }) => by },
       { title: 'REASON', of: ({ reason }) => reason },
@@ -110,6 +111,7 @@ const destinationText = (shell: Shell, it: Destination): Safe =>
       reason: it.reason,
       until: shortTime(it.closedUntil ?? it.crowdedUntil),
       'next probe': shortTime(it.probeAt),
+      failures: it.failures && `${it.failures.count} in a row since ${shortTime(it.failures.since)}`,
       parked: parkedText(it),
       url: it.url,
       'repeat safe': it.repeatSafe ? 'yes' : 'no: an attempt that may have arrived waits for a person',
