@@ -6,19 +6,7 @@ import { type Column, pairs, span, table } from '../../functions/operator/cli/pr
 import type { Shell } from '../../functions/operator/cli/shell.ts';
 import { widthOf } from '../../functions/operator/cli/visible.ts';
 
-const shell = (colour: boolean): Shell => ({
-  out: () => {},
-  err: () => {},
-  colour,
-  live: false,
-  columns: 100,
-  read: async () => new Uint8Array(),
-  client: () => {
-    throw new Error('no client');
-  },
-  clock: { nowMs: () => 0, sleep: async () => {} },
-  dice: { id: () => 'id' },
-});
+const shell = (colour: boolean): Pick<Shell, 'colour'> => ({ colour });
 
 interface Row {
   readonly name: string;

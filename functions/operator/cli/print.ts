@@ -3,9 +3,11 @@ import { styleText } from 'node:util';
 import type { Shell } from './shell.ts';
 import { type Safe, shorten, visible, visibleJson, widthOf } from './visible.ts';
 
+type Terminal = Pick<Shell, 'colour'>;
+
 type Ink = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
 
-const paint = ({ colour }: Pick<Shell, 'colour'>, ink: Ink, text: Safe): Safe =>
+const paint = ({ colour }: Terminal, ink: Ink, text: Safe): Safe =>
   colour ? (styleText(ink, text, { validateStream: false }) as Safe) : text;
 
 /** A state in the colour of its meaning: red asks for a person, yellow waits, green is over and well. */
@@ -46,7 +48,7 @@ export interface Column<Row> {
 }
 
 /** Columns of one row stand under each other; a long cell is cut and marked, `--json` has all of it. */
-export const table = <Row>(shell: Shell, rows: readonly Row[], columns: readonly Column<Row>[]): Safe => {
+export const table = <Row>(shell: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): Safe => {
   const cells = rows.map((row) => columns.map((column) => shorten(cellText(column.of(row)), CELL_COLUMNS_MAX)));
   const used = columns
     .map((column, index) => ({ column, index }))
@@ -76,13 +78,13 @@ export const table = <Row>(shell: Shell, rows: readonly Row[], columns: readonly
   return [head, ...body].join('\n') as Safe;
 };
 
-const inState = (shell: Shell, text: Safe): Safe => {
+const inState = (shell: Terminal, text: Safe): Safe => {
   const ink = INKS[text.split(' ')[0] ?? ''];
   return ink === undefined ? text : paint(shell, ink, text);
 };
 
 /** Names and values, one a line. What is undefined is left out. */
-export const pairs = (shell: Shell, values: Readonly<Record<string, Cell>>): Safe => {
+export const pairs = (shell: Terminal, values: Readonly<Record<string, Cell>>): Safe => {
   const shown = Object.entries(values).filter(([, value]) => value !== undefined);
   const width = Math.max(...shown.map(([name]) => widthOf(name)));
   return shown
@@ -93,9 +95,9 @@ export const pairs = (shell: Shell, values: Readonly<Record<string, Cell>>): Saf
     .join('\n') as Safe;
 };
 
-export const heading = (shell: Shell, text: string): Safe => paint(shell, 'bold', visible(text));
+export const heading = (shell: Terminal, text: string): Safe => paint(shell, 'bold', visible(text));
 
-export const note = (shell: Shell, text: string): Safe => paint(shell, 'dim', visible(text));
+export const note = (shell: Terminal, text: string): Safe => paint(shell, 'dim', visible(text));
 
 /** To the second: what is finer stands in `--json`. */
 export const shortTime = (iso: string | null | undefined): string | undefined =>
