@@ -124,6 +124,17 @@ describe('the document', () => {
     );
   });
 
+  it('says of every member of an input what it means', () => {
+    const members = OPERATIONS.filter(({ id }) => id !== 'submitEvents').flatMap(({ id, body, query }) => [
+      ...Object.entries(body?.properties ?? {}).map(([name, schema]) => ({ id, name, schema })),
+      ...query.map(({ name, schema }) => ({ id, name, schema })),
+    ]);
+    expect(members.length).toBeGreaterThan(40);
+    for (const { id, name, schema } of members) {
+      expect([id, name, 'description' in schema]).toEqual([id, name, true]);
+    }
+  });
+
   it('names each operation once', () => {
     expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
   });

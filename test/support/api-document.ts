@@ -21,7 +21,7 @@ interface RawOperation {
   readonly security: readonly { readonly bearer?: readonly string[] }[];
   readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: Content;
-  readonly responses: Readonly<Record<string, Content>>;
+  readonly responses: Readonly<Record<string, Content & { readonly 'x-codes'?: readonly string[] }>>;
 }
 
 export interface Operation {
@@ -90,6 +90,10 @@ export const faultsOf = ({ raw, id }: Operation, { status, contentType, body }: 
   if (described === undefined) return [`${id} answers ${status}, which is not described`];
   const schema = described[contentType?.split(';')[0] ?? '']?.schema;
   if (schema === undefined) return [`${id} answers ${status} as ${contentType}, which is not described`];
+  const codes = raw.responses[String(status)]?.['x-codes'];
+  const { code } = body as { readonly code?: string };
+  if (codes !== undefined && !codes.includes(code ?? ''))
+    return [`${id} is refused as ${code}, which is not described`];
   const validate = validatorOf(schema);
   if (validate(body)) return [];
   return (validate.errors ?? []).map(

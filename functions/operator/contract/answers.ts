@@ -33,6 +33,8 @@ export interface Doc {
   readonly answers: Readonly<Record<number, z.ZodMiniType>>;
   /** Problems that only this route has, beside those that follow from what it takes. */
   readonly problems?: readonly number[];
+  /** Codes by which it is refused in a state that does not fit: 409. */
+  readonly refusals?: readonly string[];
 }
 
 /** RFC 9457. `code` is for programs and stable; `detail` is for people. */
@@ -58,7 +60,7 @@ export const SUBMIT_DOC: Doc = {
     'A 202 means that the event and its deliveries stand in the ledger. The same again gives the same answer; other ' +
     'content or other destinations under the id are a 409. An array is answered one by one: 202 if all were accepted, else 207.',
   answers: { 202: z.union([acceptedAnswer, manyAcceptedAnswer]), 207: manyAcceptedAnswer },
-  problems: [409],
+  refusals: ['event-conflict'],
 };
 
 export const DOCS: Readonly<Record<RouteName, Doc>> = {
@@ -82,18 +84,31 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
   redriveDelivery: {
     summary: 'Send a quarantined delivery again, under its key',
     answers: { 200: deliveryDecidedAnswer },
-    problems: [409],
+    refusals: [
+      'live-claim',
+      'not-quarantined',
+      'already-delivered',
+      'already-cancelled',
+      'over-budget',
+      'second-effect',
+      'life-bound',
+      'no-destination',
+    ],
   },
   resolveDelivery: {
     summary: 'Say what happened to a quarantined delivery',
     answers: { 200: deliveryDecidedAnswer },
-    problems: [409],
+    refusals: ['live-claim', 'not-quarantined', 'already-delivered', 'already-cancelled', 'life-bound'],
   },
-  cancelDelivery: { summary: 'End a delivery for good', answers: { 200: deliveryDecidedAnswer }, problems: [409] },
+  cancelDelivery: {
+    summary: 'End a delivery for good',
+    answers: { 200: deliveryDecidedAnswer },
+    refusals: ['live-claim', 'already-delivered', 'already-cancelled', 'life-bound'],
+  },
   replayEvent: {
     summary: 'Send what was delivered once more, as a new event',
     answers: { 202: replayAnswer },
-    problems: [409],
+    refusals: ['not-delivered', 'unknown-destination', 'event-conflict'],
   },
   listDestinations: { summary: 'All destinations', answers: { 200: destinationPageAnswer }, problems: [400] },
   showDestination: { summary: 'Settings and state of a destination', answers: { 200: destinationAnswer } },
@@ -101,7 +116,7 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
     summary: 'Make a destination, or replace all of its settings',
     description: 'The signing secret is in the answer where it was made here: this once.',
     answers: { 200: destinationAnswer, 201: destinationCreatedAnswer },
-    problems: [409],
+    refusals: ['destination-deleted'],
   },
   deleteDestination: {
     summary: 'End a destination; its id stays taken',
@@ -110,17 +125,16 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
   pauseDestination: {
     summary: 'Hold what is due for a destination',
     answers: { 200: destinationDecidedAnswer },
-    problems: [409],
+    refusals: ['already-paused'],
   },
   resumeDestination: {
     summary: 'Open a destination and let go what is parked, at its rate',
     answers: { 200: destinationDecidedAnswer },
-    problems: [409],
   },
   testDestination: {
     summary: 'Send one harmless event',
     answers: { 202: destinationTestedAnswer },
-    problems: [409],
+    refusals: ['event-conflict'],
   },
   rotateSecret: {
     summary: 'A new signing secret; the older ones sign beside it for the overlap',
@@ -128,7 +142,7 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
       'The secret is in the answer where it was made here, and only the first time: the same request again answers without it. ' +
       'A worker may sign in the old way for up to 30 seconds.',
     answers: { 200: secretRotatedAnswer },
-    problems: [409],
+    refusals: ['too-many-secrets'],
   },
   listTokens: { summary: 'The live tokens, without their texts', answers: { 200: tokenListAnswer } },
   createToken: {
@@ -136,9 +150,14 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
     description:
       'Stored hashed. The same request again answers 200 without the text: revoke it then, and make another.',
     answers: { 200: tokenCreatedAnswer, 201: tokenCreatedAnswer },
-    problems: [404, 409],
+    problems: [404],
+    refusals: ['name-taken', 'too-many-tokens'],
   },
-  revokeToken: { summary: 'End a token, with its next request', answers: { 200: tokenRevokedAnswer }, problems: [409] },
+  revokeToken: {
+    summary: 'End a token, with its next request',
+    answers: { 200: tokenRevokedAnswer },
+    refusals: ['last-admin'],
+  },
   planRedrive: {
     summary: 'Plan a redrive: read, join with the ledger, find, estimate',
     description:
@@ -151,8 +170,16 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
     answers: { 200: operationAnswer },
     problems: [400],
   },
-  runRedrive: { summary: 'Run a plan, or take a run up again', answers: { 200: operationAnswer }, problems: [409] },
-  stopRedrive: { summary: 'End a run for good', answers: { 200: operationAnswer }, problems: [409] },
+  runRedrive: {
+    summary: 'Run a plan, or take a run up again',
+    answers: { 200: operationAnswer },
+    refusals: ['not-planned', 'too-slow', 'operation-stopped'],
+  },
+  stopRedrive: {
+    summary: 'End a run for good',
+    answers: { 200: operationAnswer },
+    refusals: ['not-planned', 'not-running', 'operation-done'],
+  },
   auditEvent: {
     summary: 'The deliveries of an event as they are stored, for an audit',
     description: 'Journal lines byte for byte; nothing is judged here.',

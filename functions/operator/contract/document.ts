@@ -10,6 +10,7 @@ import * as z from 'zod/mini';
 import type { Route } from '../../http/route.ts';
 import { SUBMIT } from '../../http/submit-route.ts';
 import { DOCS, type Doc, healthAnswer, NAMED, SUBMIT_DOC } from './answers.ts';
+import { MEANINGS } from './descriptions.ts';
 import { ROUTES } from './routes.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -97,9 +98,16 @@ const schemaOf = (answer: z.ZodMiniType, { refs }: Names): unknown => {
   return opened(z.toJSONSchema(answer, { io: 'output' }));
 };
 
+/** With what its members mean beside what they may be. */
 const inputSchema = (input: z.ZodMiniType): Json => {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(input, { io: 'input' });
-  return schema;
+  const { $schema: _dialect, properties, ...schema } = z.toJSONSchema(input, { io: 'input' });
+  if (properties === undefined) return schema;
+  const meanings = MEANINGS.get(input) ?? {};
+  const described = Object.entries(properties).map(([name, member]) => {
+    const says = meanings[name];
+    return [name, typeof member === 'object' && says !== undefined ? { ...member, description: says } : member];
+  });
+  return { ...schema, properties: Object.fromEntries(described) };
 };
 
 // ---- paths --------------------------------------------------------------------------------------------------------
@@ -171,7 +179,6 @@ const SAYS: Readonly<Record<number, string>> = {
   401: 'No token, or one that is not known or was revoked',
   403: 'The token lacks the right of this operation',
   404: 'Not there',
-  409: 'Refused in this state, which the code names',
   413: 'Too large',
   422: 'Input refused; the field is named',
   429: 'This token has failed too often lately',
@@ -179,15 +186,16 @@ const SAYS: Readonly<Record<number, string>> = {
   503: 'Out of reach for the moment; repeat the same request',
 };
 
-const problems = (route: Route, { problems: own = [] }: Doc): Json => {
+const problems = (route: Route, { problems: own = [], refusals = [] }: Doc): Json => {
   const statuses = new Set([401, 403, 429, 500, 503, ...own]);
   if (segmentsOf(route).length > 0) for (const status of [404, 422]) statuses.add(status);
   if (route.query !== undefined) statuses.add(422);
   if (route.body !== undefined) for (const status of [400, 413, 422]) statuses.add(status);
-  const schema = { $ref: '#/components/schemas/Problem' };
-  return Object.fromEntries(
-    [...statuses]
-      .toSorted((a, b) => a - b)
-      .map((status) => [status, { description: SAYS[status], content: { 'application/problem+json': { schema } } }]),
-  );
+  if (refusals.length > 0) statuses.add(409);
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  const response = (status: number): Json =>
+    status === 409
+      ? { description: `Refused in this state: ${refusals.join(', ')}`, 'x-codes': refusals, content }
+      : { description: SAYS[status], content };
+  return Object.fromEntries([...statuses].toSorted((a, b) => a - b).map((status) => [status, response(status)]));
 };

@@ -1,0 +1,93 @@
+/** What the members of each body and query mean, for the document: what their schemas cannot say. */
+import { destinationBody } from '../../core/destination-input.ts';
+import {
+  auditQuery,
+  deliveriesQuery,
+  destinationsQuery,
+  messagesQuery,
+  pageQuery,
+  planBody,
+  reasonBody,
+  redriveBody,
+  replayBody,
+  resolveBody,
+  rotateBody,
+  tokenBody,
+} from './inputs.ts';
+
+export type Says = Readonly<Record<string, string>>;
+
+/** Complete: a member that is added without a word does not compile. */
+const says = <Shape extends object>(
+  input: { readonly shape: Shape },
+  members: { readonly [Name in keyof Shape]: string },
+): readonly [input: unknown, members: Says] => [input, members as Says];
+
+const REASON = 'why, for whoever reads the record';
+const LIMIT = 'how many at most';
+const CURSOR = 'the "next" of the page before';
+const SECOND = 'an earlier attempt may have arrived: accept that another one acts again';
+
+export const MEANINGS: ReadonlyMap<unknown, Says> = new Map([
+  says(destinationBody, {
+    url: 'where to send; in the cloud https and a public address',
+    repeatSafe: 'is a second identical request with the same key harmless there? There is no default',
+    keyLifeHours: 'how long the destination remembers a key; null for ever',
+    schedule: 'waits between attempts in seconds, each with 0 to 20 % added; the budget is its length + 1',
+    timeoutMs: 'for one request, from the look-up of the name to the end of the answer',
+    ratePerSecond: 'requests a second at most',
+    concurrency: 'requests at once at most',
+    rejectOn: 'statuses that mean never, besides 422',
+    headers: 'of every request; reserved names are refused, and values are never shown again',
+    acceptFromQueue: 'take whole events that a producer has put on the queue',
+    mode: 'shadow: everything but the request; it ends cancelled',
+    signingSecret: 'whsec_ and base64 of 24 to 64 bytes; without it, one is made and shown once',
+  }),
+  says(reasonBody, { reason: REASON }),
+  says(redriveBody, {
+    reason: REASON,
+    grant: 'attempts to add to its budget, on record',
+    acceptSecondEffect: SECOND,
+  }),
+  says(resolveBody, {
+    reason: REASON,
+    as: 'delivered ends it; not-delivered makes it due again, if budget is left',
+    evidence: 'how you know',
+  }),
+  says(replayBody, { reason: REASON, destinations: 'where to; without it, everywhere it was delivered' }),
+  says(rotateBody, {
+    reason: REASON,
+    overlapHours: 'how long the older secrets sign beside the new one; 0 ends them at once',
+    signingSecret: 'whsec_ and base64 of 24 to 64 bytes; without it, one is made and shown once',
+  }),
+  says(tokenBody, {
+    name: 'the actor of what is done with it; unique among the live ones',
+    rights: 'what it may do; admin may do everything',
+    reason: REASON,
+  }),
+  says(planBody, {
+    source: 'what to look at',
+    destination: 'only those of one destination',
+    reason: 'of the quarantine only: those held for it',
+    limit: LIMIT,
+    recoveryMinutes: 'a plan that may take longer is not run',
+    stopAbove: 'the run stops itself above this share of failures in a batch',
+    acceptSecondEffect: SECOND,
+    why: REASON,
+  }),
+  says(deliveriesQuery, {
+    list: 'which list',
+    destination: 'needed for recent, of no use for open',
+    limit: LIMIT,
+    cursor: CURSOR,
+  }),
+  says(destinationsQuery, { deleted: 'show deleted ones as well', limit: LIMIT, cursor: CURSOR }),
+  says(pageQuery, { limit: LIMIT, cursor: CURSOR }),
+  says(messagesQuery, { limit: 'messages at most', cursor: CURSOR }),
+  says(auditQuery, {
+    destination: 'whose deliveries',
+    day: 'accepted on this UTC day; without it, the latest 30 days',
+    limit: LIMIT,
+    cursor: CURSOR,
+  }),
+]);
