@@ -5,6 +5,7 @@
  *     |---ended without an attempt---> deduplicated, dropped, held
  *     +---lease + 60 s over---------> open: filled in later
  */
+import { deliveryKeyText } from './keys.ts';
 import { leaseMsOf, SKEW_MARGIN_MS, TIMEOUT_MS_MAX } from './limits.ts';
 import type { Delivery } from './model.ts';
 import type { OperationMessage, ResultKind } from './operations.ts';
@@ -61,6 +62,22 @@ export const judgedByMs = (actedAtMs: number, row: Pick<Delivery, 'graceMs'> | u
 /** Acted on in a way that only the row, or the ledger, can say the result of. */
 export const awaitsResult = ({ action, finding, result }: OperationMessage): boolean =>
   result === undefined && (action === 'requeued' || (action === 'gone' && finding === 'redrive'));
+
+/**
+ * Several messages may stand for one delivery, and one attempt is the result of them all. It is counted for the first;
+ * what the others would have done was done by then.
+ */
+export const countedOnce = (messages: readonly OperationMessage[]): readonly OperationMessage[] => {
+  const met = new Set<string>();
+  return messages.map((message) => {
+    const { event, destination, attempt } = message;
+    if (event === undefined || destination === undefined || attempt === undefined) return message;
+    const name = `${attempt} ${deliveryKeyText(event, destination)}`;
+    if (met.has(name)) return { ...message, result: 'deduplicated' };
+    met.add(name);
+    return message;
+  });
+};
 
 // ---- a batch ------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@
  * A turn that is cut off comes back with its message and finds on record what it had done. A message of an earlier turn
  * does nothing, and two of the same turn enqueue the same next one.
  */
-import { awaitsResult, isAbove, shareOf } from '../core/judge.ts';
+import { awaitsResult, countedOnce, isAbove, shareOf } from '../core/judge.ts';
 import type { Message } from '../core/message.ts';
 import type { Operation, OperationMessage } from '../core/operations.ts';
 import { judgeMessage } from '../steps/redrive-judge.ts';
@@ -51,7 +51,7 @@ const takeTurn = async (at: Turn): Promise<void> => {
   const seen = await judgeBatch(at);
   if (seen.messages.some(awaitsResult)) return enqueueNext(at, seen);
   const batch = Math.max(operation.batch, ...seen.messages.map((message) => message.batch ?? 0));
-  const share = shareOf(seen.messages, batch);
+  const share = shareOf(countedOnce(seen.messages), batch);
   if (!isAtEnd(seen) && isAbove(share, operation.stopAbove)) {
     const because = `${share.failed} of ${share.judged} first outcomes of a batch were failures`;
     return end(at, seen, 'stopped', because);

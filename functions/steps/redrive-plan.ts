@@ -12,7 +12,7 @@
  */
 import { estimateMs, type Share } from '../core/estimate.ts';
 import { type Finding, failureOf } from '../core/finding.ts';
-import type { DestinationId } from '../core/ids.ts';
+import type { DestinationId, EventId } from '../core/ids.ts';
 import { deliveryKeyText } from '../core/keys.ts';
 import { LIST_PAGE_MAX } from '../core/limits.ts';
 import type { DeliveryRef } from '../core/model.ts';
@@ -45,8 +45,8 @@ interface Draft {
   readonly letters: Pick<DeadLetter, 'handle'>[];
   kept: number;
   position: number;
-  /** Requests that whole events would cause, by destination. */
-  readonly accepting: Map<DestinationId, number>;
+  /** Events that would be sent, by destination: several messages of one delivery are one request. */
+  readonly sending: Map<DestinationId, Set<EventId>>;
 }
 
 export const makePlan = async (world: Needs, operation: Operation): Promise<PlanMade> => {
@@ -61,7 +61,7 @@ export const makePlan = async (world: Needs, operation: Operation): Promise<Plan
     letters: [],
     kept: earlier.length,
     position: (earlier.at(-1)?.position ?? -1) + 1,
-    accepting: new Map(),
+    sending: new Map(),
   };
   const stats = operation.source === 'dead-letters' ? await world.deadLetters.stats() : undefined;
   const deadBefore = stats?.kind === 'stats' ? stats.dead : undefined;
@@ -142,11 +142,17 @@ const keepLetter = async (draft: Draft, letter: DeadLetter): Promise<void> => {
   if (!isWanted(draft.operation, looked)) return;
   if (looked.finding.kind === 'accept') {
     for (const destination of looked.submission?.destinations ?? []) {
-      draft.accepting.set(destination, (draft.accepting.get(destination) ?? 0) + 1);
+      noteSend(draft.sending, destination, looked.submission?.event);
     }
   }
   const event = looked.submission === undefined ? {} : { event: looked.submission.event };
   await store(draft, { messageId: letter.messageId, ...event, ...findingOf(looked) });
+};
+
+const noteSend = (sending: Draft['sending'], destination: DestinationId, event: EventId | undefined): void => {
+  if (event === undefined) return;
+  const events = sending.get(destination) ?? new Set();
+  sending.set(destination, events.add(event));
 };
 
 const isWanted = ({ destination }: Operation, { finding, submission }: Looked): boolean =>
@@ -222,15 +228,14 @@ const countsOf = (messages: readonly OperationMessage[]): Operation['found'] => 
   return counts;
 };
 
-const estimateOf = async ({ look, accepting }: Draft, messages: readonly OperationMessage[]): Promise<number> => {
-  const sends = new Map(accepting);
-  for (const { finding, destination } of messages) {
-    if (finding === 'redrive' && destination !== undefined) sends.set(destination, (sends.get(destination) ?? 0) + 1);
+const estimateOf = async ({ look, sending }: Draft, messages: readonly OperationMessage[]): Promise<number> => {
+  for (const { finding, event, destination } of messages) {
+    if (finding === 'redrive' && destination !== undefined) noteSend(sending, destination, event);
   }
   const shares: Share[] = [];
-  for (const [destination, count] of sends) {
+  for (const [destination, { size }] of sending) {
     const gate = await look.gateOf(destination);
-    if (gate.kind !== 'no-destination' && gate.kind !== 'newer') shares.push({ sends: count, config: gate.config });
+    if (gate.kind !== 'no-destination' && gate.kind !== 'newer') shares.push({ sends: size, config: gate.config });
   }
   return estimateMs(shares);
 };

@@ -29,6 +29,29 @@ describe('a run', () => {
     expect(await refusedBy(redrives, without)).toMatchObject({ status: 422, body: { field: 'reason' } });
   });
 
+  it('counts one effect once, however many dead letters stand for its delivery', async () => {
+    const redrives = await partnerWith(2);
+    redrives.dead.add('m-again', deliverMessage('e-1', 'partner'));
+    redrives.dead.add('m-once-more', deliverMessage('e-1', 'partner'));
+    const report = await redrives.through();
+    expect(redrives.world.sender.sends).toHaveLength(2);
+    expect(report.progress).toMatchObject({ requested: 4, delivered: 2, deduplicated: 2, open: 0 });
+    expect(['m-e-1', 'm-again', 'm-once-more'].map((id) => messageOf(report, id).result).toSorted()).toEqual([
+      'deduplicated',
+      'deduplicated',
+      'delivered',
+    ]);
+  });
+
+  it('plans the time of one request for all dead letters of one delivery', async () => {
+    for (const deliveries of [1, 2]) {
+      const redrives = await partnerWith(deliveries, { concurrency: 1 });
+      for (let n = 0; n < 5; n += 1) redrives.dead.add(`m-again-${n}`, deliverMessage('e-1', 'partner'));
+      const plan = await redrives.plan();
+      expect(plan).toMatchObject({ found: { redrive: deliveries + 5 }, estimateMs: deliveries * 20_000 });
+    }
+  });
+
   it('that is done does nothing a second time', async () => {
     const redrives = await partnerWith(3);
     const { operation } = await redrives.through();

@@ -1,11 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { awaitsResult, isAbove, judge, judgedByMs, progressOf, shareOf } from '../../functions/core/judge.ts';
+import {
+  awaitsResult,
+  countedOnce,
+  isAbove,
+  judge,
+  judgedByMs,
+  progressOf,
+  shareOf,
+} from '../../functions/core/judge.ts';
 import { leaseMsOf, TIMEOUT_MS_MAX } from '../../functions/core/limits.ts';
 import type { OperationMessage, ResultKind } from '../../functions/core/operations.ts';
 import type { OutcomeClass } from '../../functions/core/outcome.ts';
 import {
   cancel,
   claim,
+  destinationIdOf,
+  eventIdOf,
   HOUR_MS,
   MINUTE_MS,
   mark,
@@ -115,6 +125,31 @@ const of = (batch: number, ...results: readonly (ResultKind | undefined)[]): rea
   results.map((result, position) =>
     operationMessageItem({ position, batch, ...(result === undefined ? {} : { result }) }),
   );
+
+describe('one attempt that is the result of several messages', () => {
+  const named = (event: string, attempt: number | undefined, result: ResultKind) =>
+    operationMessageItem({
+      event: eventIdOf(event),
+      destination: destinationIdOf('partner'),
+      result,
+      ...(attempt === undefined ? {} : { attempt }),
+    });
+
+  it('is counted for the first of them, whatever it came to', () => {
+    const messages = [
+      named('a', 2, 'failed'),
+      named('a', 2, 'failed'),
+      named('b', 2, 'delivered'),
+      named('a', 3, 'delivered'),
+      named('b', 2, 'delivered'),
+      named('c', undefined, 'open'),
+      named('c', undefined, 'open'),
+    ];
+    expect(countedOnce(messages).map(({ result }) => result)).toEqual([
+      ...['failed', 'deduplicated', 'delivered', 'delivered', 'deduplicated', 'open', 'open'],
+    ]);
+  });
+});
 
 describe('the share of failures in a batch', () => {
   it('is taken among first outcomes only, of this batch only', () => {

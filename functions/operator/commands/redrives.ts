@@ -1,7 +1,7 @@
 /** Redrives over many: planned (a dry run that is kept), shown, listed. `run-redrive.ts` acts on a plan. */
 import { createHash } from 'node:crypto';
 import type { RequestId } from '../../core/ids.ts';
-import { awaitsResult, type Progress, progressOf } from '../../core/judge.ts';
+import { awaitsResult, countedOnce, type Progress, progressOf } from '../../core/judge.ts';
 import type { Operation, OperationMessage } from '../../core/operations.ts';
 import { type Found, PortUnavailable, type World } from '../../ports.ts';
 import { judgeMessage } from '../../steps/redrive-judge.ts';
@@ -122,7 +122,7 @@ export const showRedrive = async (world: Pick<World, 'ledger' | 'clock'>, id: st
   const filled = new Map(
     await Promise.all(missing.map(async (message) => [message.position, await judgeMessage(world, message)] as const)),
   );
-  const messages = stored.map((message) => filled.get(message.position) ?? message);
+  const messages = countedOnce(stored.map((message) => filled.get(message.position) ?? message));
   return { kind: 'found', operation, progress: progressOf(messages), messages };
 };
 
