@@ -4,7 +4,7 @@
  * Adapters fill these; `steps` and the function folders use them; `core` knows none of them. A port that is out of
  * reach throws `PortUnavailable`; every refusal that is part of the plan is a value.
  */
-import type { DestinationId, EventId, RequestId } from './core/ids.ts';
+import type { DestinationId, EventId } from './core/ids.ts';
 import type { Destination, Gate, Item, ItemKind, ItemOf, Slot } from './core/items.ts';
 import type { CountName, Measures } from './core/metrics.ts';
 import type { DeliveryRef } from './core/model.ts';
@@ -62,7 +62,8 @@ export type Ref =
   | { readonly item: 'poison-minute'; readonly minute: number }
   | { readonly item: 'heartbeat'; readonly shard: number }
   | { readonly item: 'slot'; readonly destination: DestinationId; readonly n: number }
-  | { readonly item: 'decision'; readonly request: RequestId }
+  /** By the cause that its journal entries carry: `causeOf('actor', request)`. */
+  | { readonly item: 'decision'; readonly cause: string }
   | { readonly item: 'operation'; readonly operation: string }
   | { readonly item: 'operation-message'; readonly operation: string; readonly position: number };
 

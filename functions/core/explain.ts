@@ -11,7 +11,7 @@ import { type Next, nextOf } from './explain-next.ts';
 import type { GateView } from './gate.ts';
 import type { Pause } from './items.ts';
 import type { Delivery, Entry, Life } from './model.ts';
-import type { Decided } from './operations.ts';
+import type { Person } from './operations.ts';
 
 /**
  * `one`: a success is on record, and no other request can have acted. `one-by-key`: other requests may have arrived, all
@@ -29,7 +29,7 @@ export interface Act {
   readonly grant?: number;
   /** As the journal has it: a person's request, an operation, a push. */
   readonly cause?: string;
-  readonly by?: Pick<Decided, 'actor' | 'reason' | 'evidence' | 'request'>;
+  readonly by?: Person;
 }
 
 export interface Explanation {
@@ -72,7 +72,7 @@ export interface Explanation {
 }
 
 /** What people decided, by the cause that journal entries carry. */
-export type Decisions = ReadonlyMap<string, Decided>;
+export type Decisions = ReadonlyMap<string, Person>;
 
 /** `pause`: who has paused the destination, and why, where it is paused. */
 export const explain = (

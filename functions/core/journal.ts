@@ -79,6 +79,12 @@ export const causeOf = (kind: 'push' | 'sweep' | 'operation' | 'actor' | 'api' |
   return `${short}#${createHash('sha256').update(id).digest('base64url').slice(0, 22)}`;
 };
 
+/** Whether a decision of a person stands behind it: `a:` and a request id, or `a#` and the hash of one. */
+export const isActorCause = (cause: string): boolean => /^a(?::[!-~]+|#[\w-]{22})$/.test(cause);
+
+/** The operation behind it, if one is: its id is one of ours, and short. */
+export const operationOfCause = (cause: string): string | undefined => /^o:(.+)$/.exec(cause)?.[1];
+
 const textOf = (entry: Entry): string =>
   JSON.stringify({
     k: KIND_CODES[entry.kind],

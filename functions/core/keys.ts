@@ -8,7 +8,7 @@
  * These texts are stored and sent: changing one loses rows, or makes a repeat look new to a destination.
  */
 import { createHash } from 'node:crypto';
-import { type DestinationId, type EventId, parseDestinationId, parseEventId, type RequestId } from './ids.ts';
+import { type DestinationId, type EventId, parseDestinationId, parseEventId } from './ids.ts';
 import { assertInstant, INSTANT_MS_MAX } from './instant.ts';
 import type { DeliveryRef } from './model.ts';
 
@@ -126,7 +126,8 @@ export function messageSort(position: number): string {
 
 export const secretPartition = (destination: DestinationId): string => `secret#${destination}`;
 export const SECRET_SORT = 'secret';
-export const decisionPartition = (request: RequestId): string => `decision#${request}`;
+/** By its cause and not by its request id, which may be too long for a journal entry: what stands there finds it. */
+export const decisionPartition = (cause: string): string => `decision#${cause}`;
 export const DECISION_SORT = 'decision';
 export const heartbeatPartition = (shard: number): string => `heartbeat#${integerText(shard)}`;
 export const HEARTBEAT_SORT = 'heartbeat';

@@ -65,6 +65,9 @@ export interface Decided {
   readonly carried: Carried;
 }
 
+/** Who stands behind an entry of a journal, and why: by a decision of its own, or by the operation that it belongs to. */
+export type Person = Pick<Decided, 'actor' | 'reason' | 'evidence'> & Partial<Pick<Decided, 'request'>>;
+
 /**
  * planning --read, stored--> planned --run--> running --nothing left--> done
  *                                                +--a person, or too many failures--> stopped, for good

@@ -1,5 +1,6 @@
 /** What the port `Pages` promises of the lists of decisions, operations and poison, and of counts. */
 import { expect } from 'vitest';
+import { causeOf } from '../../functions/core/journal.ts';
 import type { CountQuery, Ref } from '../../functions/ports.ts';
 import {
   claimedRow,
@@ -50,8 +51,10 @@ const records: readonly LedgerCheck[] = [
       await harness.ledger.replace(first, { ...first, version: 2, result: 'done' });
       for (const limit of [1, 3, 100]) {
         const refs = await all(harness, { list: 'decisions' }, limit);
-        expect(sorted(refs)).toStrictEqual(sorted(requests.map((request) => ({ item: 'decision', request }))));
-        const times = timed(TIMES, refs, (n) => ({ item: 'decision', request: requestIdOf(`request-${n}`) }));
+        expect(sorted(refs)).toStrictEqual(
+          sorted(requests.map((request) => ({ item: 'decision', cause: causeOf('actor', request) }))),
+        );
+        const times = timed(TIMES, refs, (n) => ({ item: 'decision', cause: `a:request-${n}` }));
         expect(times).toStrictEqual(newestFirst(TIMES));
       }
     },
@@ -102,7 +105,7 @@ const records: readonly LedgerCheck[] = [
       await decide(10);
       const second = await harness.pages.list({ ...query, cursor: first.next ?? '' });
       const seen = [...first.refs, ...second.refs];
-      const wanted = [9, 8, 7, 6, 5, 4, 3, 2].map((n) => ({ item: 'decision', request: `r-${n}` }));
+      const wanted = [9, 8, 7, 6, 5, 4, 3, 2].map((n) => ({ item: 'decision', cause: `a:r-${n}` }));
       expect(seen).toStrictEqual(wanted);
     },
   },

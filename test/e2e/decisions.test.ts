@@ -1,6 +1,7 @@
 /** What a person decides over the API: what it changes, what is refused by name, and who may. */
 
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import type { Right } from '../../functions/core/items.ts';
 import { ATTEMPTS_MAX, DECISIONS_MAX, GRANT_MAX, REASON_CHARS_MAX, REDRIVES_MAX } from '../../functions/core/limits.ts';
 import { RIGHTS } from '../../functions/http/auth.ts';
@@ -261,6 +262,55 @@ const BAD: readonly (readonly [what: string, call: Call, body: Readonly<Record<s
   ['an id that is none', 'replay', { destinations: [PARTNER, ''] }, 'destinations[1]'],
   ['a destination that the event is not for', 'replay', { destinations: [PARTNER, 'nobody'] }, 'destinations[1]'],
 ];
+
+// ---- who and why --------------------------------------------------------------------------------------------------
+
+describe('the request id of a decision', () => {
+  const LONG = 'cancel-8e03978e-40d5-43dd-bc93-6894a57f9324';
+  const who = { actor: 'holder-of-decide', reason: CALLS.cancel.body.reason };
+
+  it.each([
+    ['of 38 characters, as it stands in a journal', 'x'.repeat(38)],
+    ['of 39', 'x'.repeat(39)],
+    ['with a word before a UUID', LONG],
+    ['of 128', 'x'.repeat(128)],
+    ['with what a journal would have to escape', 'a"b\\c'],
+    ['that looks like a hash', '#abcdefghijklmnopqrstuv'],
+  ])('leads from the journal to actor and reason, and is answered as it came: %s', async (_what, request) => {
+    const world = await inState('quarantined as rejected');
+    const answer = await decideBy(world, CALLS.cancel, request);
+    expect(answer.body).toMatchObject({ status: 'cancelled', decision: request });
+    const shown = await world.call('operator', 'GET', CALLS.cancel.path.replace('/cancel', ''), {
+      token: world.token('view'),
+    });
+    const { journal } = z.parse(z.object({ journal: z.array(z.looseObject({})) }), shown.body);
+    expect(journal.at(-1)).toMatchObject({ kind: 'decision', decision: 'cancel', ...who });
+    // The same again is the same decision.
+    expect(await world.writesOf(() => decideBy(world, CALLS.cancel, request))).toEqual([]);
+  });
+
+  it('is the same with the quotes of a structured field and without them', async () => {
+    const world = await inState('quarantined as rejected');
+    const quoted = await decideBy(world, CALLS.cancel, '"8e03978e-40d5-43dd-bc93-6894a57f9324"');
+    expect(quoted.body).toMatchObject({ status: 'cancelled', decision: '8e03978e-40d5-43dd-bc93-6894a57f9324' });
+    const bare = () => decideBy(world, CALLS.cancel, '8e03978e-40d5-43dd-bc93-6894a57f9324');
+    expect(await world.writesOf(bare)).toEqual([]);
+  });
+
+  it.each([
+    ['an escaped quote', '"a\\"b"', 'a"b'],
+    ['a quote at one end only', '"ab', '"ab'],
+    ['a quote in its middle', '"a"b"', '"a"b"'],
+  ])('loses only quotes that are around it: %s', async (_what, sent, request) => {
+    const world = await inState('quarantined as rejected');
+    expect((await decideBy(world, CALLS.cancel, sent)).body).toMatchObject({ decision: request });
+  });
+
+  it('is none where there is nothing between the quotes', async () => {
+    const world = await inState('quarantined as rejected');
+    expect(await refused(world, CALLS.cancel, '""')).toMatchObject({ status: 400, field: 'Idempotency-Key' });
+  });
+});
 
 describe('bad input', () => {
   it.each(BAD)('is refused by its name, and nothing has changed: %s (%s)', async (_what, call, body, field) => {

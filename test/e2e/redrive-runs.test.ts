@@ -29,6 +29,31 @@ describe('a run', () => {
     expect(await refusedBy(redrives, without)).toMatchObject({ status: 422, body: { field: 'reason' } });
   });
 
+  it('stands in the journal of each delivery with who asked for it, and why', async () => {
+    const redrives = openRedriveWorld();
+    const { world } = redrives;
+    await world.destination('partner');
+    world.sender.script(answered(422));
+    await world.accepted('e-1', 'partner');
+    await world.run(1_000);
+    const { operation } = await redrives.through({ source: 'quarantine', why: 'they have mended it' });
+    const path = '/v1/events/e-1/deliveries/partner';
+    const { body } = await world.call('operator', 'GET', path, { token: world.token('view') });
+    expect(body).toMatchObject({
+      status: 'delivered',
+      journal: expect.arrayContaining([
+        expect.objectContaining({
+          ...{
+            kind: 'redriven',
+            cause: `operation:${operation}`,
+            actor: 'holder-of-resend',
+            reason: 'they have mended it',
+          },
+        }),
+      ]),
+    });
+  });
+
   it('counts one effect once, however many dead letters stand for its delivery', async () => {
     const redrives = await partnerWith(2);
     redrives.dead.add('m-again', deliverMessage('e-1', 'partner'));

@@ -248,7 +248,7 @@ describe('the signing secret of a destination', () => {
     const given = await rotate(world, 'r-2', { signingSecret });
     expect(given.text).not.toContain(signingSecret);
     expect(liveIn(given)).toHaveLength(2);
-    const decision = await world.records.load({ item: 'decision', request: 'r-2' as never });
+    const decision = await world.records.load({ item: 'decision', cause: 'a:r-2' });
     expect(JSON.stringify([decision, world.telemetry.lines])).not.toContain(signingSecret);
   });
 });

@@ -2,6 +2,7 @@
 import { keyOf } from '../../functions/adapters/ledger/codec/item-keys.ts';
 import { parseRequestId } from '../../functions/core/ids.ts';
 import type { Right } from '../../functions/core/items.ts';
+import { causeOf } from '../../functions/core/journal.ts';
 import type { Decided } from '../../functions/core/operations.ts';
 import type { Ref } from '../../functions/ports.ts';
 import type { Answered, TestWorld } from './world.ts';
@@ -57,7 +58,7 @@ export const decideBy = (
 const refOfDecision = (request: string): Extract<Ref, { item: 'decision' }> => {
   const parsed = parseRequestId(request);
   if (parsed.kind === 'bad') throw new TypeError(`request id ${parsed.reason}`);
-  return { item: 'decision', request: parsed.id };
+  return { item: 'decision', cause: causeOf('actor', parsed.id) };
 };
 
 export const decisionOf = async (world: TestWorld, request: string): Promise<Decided> => {

@@ -74,7 +74,11 @@ const destinations = (): readonly Item[] => [
   slotItem(),
   slotItem({ n: 10, holder: claimIdOf('claim-1') }),
   secretItem(),
-  secretItem({ olderEndAtMs: [T0_MS + 60_000], rotatedBy: requestIdOf('request-1') }),
+  secretItem({
+    destination: destinationIdOf('turned'),
+    olderEndAtMs: [T0_MS + 60_000],
+    rotatedBy: requestIdOf('request-1'),
+  }),
 ];
 
 const upkeep = (): readonly Item[] => [

@@ -135,7 +135,7 @@ describe('another request', () => {
   it('waits where newer code has written down its decision', async () => {
     const world = await quarantined();
     await decideBy(world, CALLS.pause, 'newer');
-    toLaterFormat(world, { item: 'decision', request: requestId('newer') });
+    toLaterFormat(world, { item: 'decision', cause: 'a:newer' });
     expect((await decideBy(world, CALLS.pause, 'newer')).body).toMatchObject({ code: 'written-by-newer-code' });
   });
 });

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type DestinationId,
-  type EventId,
-  parseDestinationId,
-  parseEventId,
-  parseRequestId,
-} from '../../functions/core/ids.ts';
+import { type DestinationId, type EventId, parseDestinationId, parseEventId } from '../../functions/core/ids.ts';
 import { INSTANT_MS_MAX } from '../../functions/core/instant.ts';
 import * as keys from '../../functions/core/keys.ts';
 import { ID_BYTES_MAX } from '../../functions/core/limits.ts';
@@ -20,12 +14,6 @@ const destination = (text: string): DestinationId => {
   if (result.kind === 'bad') throw new Error(`${text} ${result.reason}`);
   return result.id;
 };
-const request = (text: string) => {
-  const result = parseRequestId(text);
-  if (result.kind === 'bad') throw new Error(`${text} ${result.reason}`);
-  return result.id;
-};
-
 const PARTNER = destination('partner');
 
 const LONGEST = '\u{1F4E6}'.repeat(ID_BYTES_MAX / 4);
@@ -73,7 +61,7 @@ const sortsOf = (id: string): readonly string[] => [
 describe('keys of the table', () => {
   it('keep below the limits of DynamoDB at the longest ids', () => {
     expect(Buffer.byteLength(LONGEST)).toBe(ID_BYTES_MAX);
-    const decision = keys.decisionPartition(request('x'.repeat(128)));
+    const decision = keys.decisionPartition('x'.repeat(128));
     for (const key of [...partitionsOf(LONGEST), ...fixedPartitions, decision]) {
       expect(Buffer.byteLength(key)).toBeLessThanOrEqual(2_048);
     }
@@ -81,7 +69,7 @@ describe('keys of the table', () => {
   });
 
   it('an event that is named like another item does not meet it', () => {
-    const plain = new Set([...partitionsOf('x'), ...fixedPartitions, keys.decisionPartition(request('x'))]);
+    const plain = new Set([...partitionsOf('x'), ...fixedPartitions, keys.decisionPartition('x')]);
     const size = plain.size;
     expect(size).toBe(partitionsOf('x').length + fixedPartitions.length + 1);
     for (const name of [...plain, 'destination#x', 'heartbeat#3', 'event#x', 'recent#destinations']) {

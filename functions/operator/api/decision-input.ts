@@ -27,8 +27,15 @@ export const readDecision = async <Body>(
   return { kind: 'ok', value: { request: request.value, actor: context.get('actor'), body: parsed.data } };
 };
 
+/**
+ * The header is a string of structured fields in the draft that names it (draft-ietf-httpapi-idempotency-key-header, 2.1;
+ * RFC 9651, 3.3.3), and mostly sent without the quotes: with or without them it is the same id.
+ */
+const unquoted = (text: string | undefined): string | undefined =>
+  /^"(?:[^"\\]|\\["\\])*"$/.exec(text ?? '') ? text?.slice(1, -1).replace(/\\(["\\])/g, '$1') : text;
+
 const requestOf = (context: Context): Read<RequestId> => {
-  const text = context.req.header(HEADER);
+  const text = unquoted(context.req.header(HEADER));
   if (text === undefined || text === '') {
     const detail = `send the header "${HEADER}" with an id of your own for this decision: the same id again is the same decision`;
     return { kind: 'bad', problem: { status: 400, code: 'idempotency-key-missing', detail, field: HEADER } };

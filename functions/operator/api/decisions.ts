@@ -6,7 +6,7 @@ import type { Signed } from '../../http/auth.ts';
 import { type Problem, problem } from '../../http/problem.ts';
 import type { World } from '../../ports.ts';
 import { deleteDestination } from '../commands/delete-destination.ts';
-import { decideDelivery, decisionsIn, type Wish } from '../commands/deliveries.ts';
+import { decideDelivery, peopleIn, type Wish } from '../commands/deliveries.ts';
 import { type DestinationAsked, pauseDestination, resumeDestination } from '../commands/pause.ts';
 import { type ReplayDecided, replayEvent } from '../commands/replay.ts';
 import { parkedOf } from '../commands/stats.ts';
@@ -67,7 +67,7 @@ const onDelivery = async <Body>(
   const done = await decideDelivery(world, asked);
   switch (done.kind) {
     case 'done': {
-      const decisions = await decisionsIn(world, done.row);
+      const decisions = await peopleIn(world, done.row);
       return context.json({ ...deliveryView(done.row, decisions), decision: request });
     }
     case 'refused':

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { AcceptedEvent } from '../../core/items.ts';
 import { problem } from '../../http/problem.ts';
 import type { World } from '../../ports.ts';
-import { decisionsIn } from '../commands/deliveries.ts';
+import { peopleIn } from '../commands/deliveries.ts';
 import { explainDelivery } from '../commands/explain.ts';
 import { explanationView } from './explain-view.ts';
 import type { On } from './on.ts';
@@ -48,7 +48,7 @@ const showDelivery = async (context: Context, world: Needs): Promise<Response> =
   const found = await world.ledger.load({ item: 'delivery', event, destination });
   if (found.kind === 'absent') return problem(context, absent(`delivery of ${event} to ${destination}`));
   if (found.kind === 'later') return problem(context, newer);
-  return context.json(deliveryView(found.item, await decisionsIn(world, found.item)));
+  return context.json(deliveryView(found.item, await peopleIn(world, found.item)));
 };
 
 const onExplain = async (context: Context, world: Needs): Promise<Response> => {

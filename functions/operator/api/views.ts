@@ -4,7 +4,7 @@ import { redactHeaders } from '../../core/headers.ts';
 import type { AcceptedEvent, Destination, Gate } from '../../core/items.ts';
 import { CROWDED_MS, CROWDED_PLACES } from '../../core/limits.ts';
 import type { Delivery, DeliveryRef, Entry } from '../../core/model.ts';
-import type { Decided } from '../../core/operations.ts';
+import type { Person } from '../../core/operations.ts';
 import type { Found } from '../../ports.ts';
 import type { Parked } from '../commands/stats.ts';
 
@@ -51,23 +51,23 @@ export const entryView = (entry: Entry, index: number, cause: string | undefined
 });
 
 /** An outcome that its own worker recorded was caused by what had caused its claim. */
-const journalView = (row: Delivery, decisions: Decisions) => {
+const journalView = (row: Delivery, people: People) => {
   const entries = row.journal.lines.map((line) => line.entry);
   const claimOf = (attempt: number | undefined) =>
     entries.find((entry) => entry.kind === 'claimed' && entry.attempt === attempt);
   return entries.map((entry, index) => ({
     ...entryView(entry, index, entry.cause ?? claimOf(entry.attempt)?.cause),
-    ...personView(entry, decisions),
+    ...personView(entry, people),
   }));
 };
 
-/** What people decided about a delivery, by the cause that its journal entries carry. */
-type Decisions = ReadonlyMap<string, Decided>;
+/** Who stands behind the entries of a journal, by the cause that they carry. */
+type People = ReadonlyMap<string, Person>;
 
-const personView = ({ cause }: Entry, decisions: Decisions) => {
-  const decision = cause === undefined ? undefined : decisions.get(cause);
-  if (decision === undefined) return {};
-  return { actor: decision.actor, reason: decision.reason, ...given('evidence', decision.evidence) };
+const personView = ({ cause }: Entry, people: People) => {
+  const person = cause === undefined ? undefined : people.get(cause);
+  if (person === undefined) return {};
+  return { actor: person.actor, reason: person.reason, ...given('evidence', person.evidence) };
 };
 
 const dueAtMsOf = (row: Delivery): number | undefined =>
@@ -102,7 +102,7 @@ export const deliverySummary = (row: Delivery) => {
   };
 };
 
-export const deliveryView = (row: Delivery, decisions: Decisions = new Map()) => ({
+export const deliveryView = (row: Delivery, people: People = new Map()) => ({
   ...deliverySummary(row),
   acceptedAt: iso(row.acceptedAtMs),
   attemptsInDoubt: attemptsInDoubt(row.journal.lines.map(({ entry }) => entry)),
@@ -115,7 +115,7 @@ export const deliveryView = (row: Delivery, decisions: Decisions = new Map()) =>
       ? { count: row.waits.count, since: iso(row.waits.sinceMs), reason: row.waits.reason }
       : undefined,
   ),
-  journal: journalView(row, decisions),
+  journal: journalView(row, people),
   journalHead: row.journal.head,
 });
 

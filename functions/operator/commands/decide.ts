@@ -7,6 +7,7 @@
  *                  +--record-----+--> act: gate or row names the request --> conclude --> answer
  */
 import { type Asked, fingerprintOfAsked } from '../../core/decision.ts';
+import { causeOf } from '../../core/journal.ts';
 import { SWAP_TRIES_MAX } from '../../core/limits.ts';
 import type { Decided } from '../../core/operations.ts';
 import { type Found, PortUnavailable, type World } from '../../ports.ts';
@@ -51,7 +52,7 @@ export const decideOnce = async <Refused extends { readonly kind: string }>(
 };
 
 const recall = async ({ ledger }: Needs, asked: Asked): Promise<Standing> =>
-  standing(asked, await ledger.load({ item: 'decision', request: asked.request }));
+  standing(asked, await ledger.load({ item: 'decision', cause: causeOf('actor', asked.request) }));
 
 const isReady = (looked: { readonly kind: string }): looked is Ready => looked.kind === 'ready';
 

@@ -1,12 +1,11 @@
 /** What a person decides about one delivery: send it again, say what happened to it, or end it. */
 import type { Asked } from '../../core/decision.ts';
 import type { DestinationId, EventId, RequestId, WriteId } from '../../core/ids.ts';
-import { parseRequestId } from '../../core/ids.ts';
 import type { CancelInput, RedriveInput, RefusalCode, ResolveInput } from '../../core/inputs.ts';
-import { causeOf } from '../../core/journal.ts';
+import { causeOf, isActorCause, operationOfCause } from '../../core/journal.ts';
 import { decide } from '../../core/machine.ts';
 import type { Delivery } from '../../core/model.ts';
-import type { Decided } from '../../core/operations.ts';
+import type { Decided, Person } from '../../core/operations.ts';
 import { type Found, PortUnavailable, type World } from '../../ports.ts';
 import { type Effects, publishDelivery } from '../../steps/effects.ts';
 import { transition } from '../../steps/transition.ts';
@@ -165,24 +164,25 @@ const names = (row: Delivery, cause: string): boolean =>
 
 const isDecision = (kind: string): boolean => kind === 'redriven' || kind === 'decision';
 
-const OF_PERSON = 'a:';
-
-/**
- * The decisions that a row names, by the cause of their journal entries: who decided, and why. A request id that is too
- * long for a journal entry stands there as a hash, and is found in the list of decisions only.
- */
-export const decisionsIn = async (
-  world: Pick<World, 'ledger'>,
-  row: Delivery,
-): Promise<ReadonlyMap<string, Decided>> => {
+/** The people behind the entries of a row, by the causes that stand there: of a decision, or of an operation. */
+export const peopleIn = async (world: Pick<World, 'ledger'>, row: Delivery): Promise<ReadonlyMap<string, Person>> => {
   const causes = new Set(row.journal.lines.flatMap(({ entry }) => entry.cause ?? []));
   const found = await Promise.all(
     [...causes].map(async (cause) => {
-      const request = parseRequestId(cause.startsWith(OF_PERSON) ? cause.slice(OF_PERSON.length) : '');
-      if (request.kind === 'bad') return [];
-      const decision = await world.ledger.load({ item: 'decision', request: request.id });
-      return decision.kind === 'found' ? [[cause, decision.item] as const] : [];
+      const person = await personBehind(world, cause);
+      return person === undefined ? [] : [[cause, person] as const];
     }),
   );
   return new Map(found.flat());
+};
+
+const personBehind = async ({ ledger }: Pick<World, 'ledger'>, cause: string): Promise<Person | undefined> => {
+  if (isActorCause(cause)) {
+    const decision = await ledger.load({ item: 'decision', cause });
+    return decision.kind === 'found' ? decision.item : undefined;
+  }
+  const id = operationOfCause(cause);
+  if (id === undefined) return undefined;
+  const operation = await ledger.load({ item: 'operation', operation: id });
+  return operation.kind === 'found' ? { actor: operation.item.actor, reason: operation.item.why } : undefined;
 };

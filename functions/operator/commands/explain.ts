@@ -3,7 +3,7 @@ import { type Explanation, explain } from '../../core/explain.ts';
 import { viewGate } from '../../core/gate.ts';
 import type { DeliveryRef } from '../../core/model.ts';
 import type { World } from '../../ports.ts';
-import { decisionsIn } from './deliveries.ts';
+import { peopleIn } from './deliveries.ts';
 
 export type Explained =
   | { readonly kind: 'found'; readonly explanation: Explanation }
@@ -16,7 +16,7 @@ export const explainDelivery = async (world: Pick<World, 'ledger' | 'clock'>, re
   if (found.kind === 'later') return { kind: 'newer' };
   const [{ config, gate }, decisions] = await Promise.all([
     world.ledger.loadDestination(ref.destination),
-    decisionsIn(world, found.item),
+    peopleIn(world, found.item),
   ]);
   const nowMs = world.clock.nowMs();
   const pause = gate.kind === 'found' ? gate.item.pause : undefined;

@@ -1,7 +1,19 @@
 /** What a person decided. `bornMs` is the time of the decision, by which it is listed. */
 import * as z from 'zod/mini';
+import { causeOf } from '../../../core/journal.ts';
 import type { Decided } from '../../../core/operations.ts';
-import { type Codec, checked, count, destinationId, eventId, given, hash, hashBytes, instantMs } from './attributes.ts';
+import {
+  type Codec,
+  checked,
+  count,
+  destinationId,
+  eventId,
+  given,
+  hash,
+  hashBytes,
+  instantMs,
+  requestId,
+} from './attributes.ts';
 import type { Fields } from './stored.ts';
 
 const decisionSchema = z.strictObject({
@@ -21,6 +33,7 @@ const decisionSchema = z.strictObject({
     'create-token',
     'revoke-token',
   ]),
+  req: requestId,
   fp: hash,
   act: z.string(),
   why: z.string(),
@@ -39,9 +52,10 @@ export const decisionCodec: Codec<'decision'> = {
   encode: (item) => checked(decisionSchema, decisionFields(item)),
   decode: (ref, fields, carried) => {
     const raw = decisionSchema.parse(fields);
+    if (causeOf('actor', raw.req) !== ref.cause) throw new TypeError('its request id is not that of its key');
     return {
       item: 'decision',
-      request: ref.request,
+      request: raw.req,
       version: raw.v,
       command: raw.cmd,
       fingerprint: raw.fp,
@@ -60,12 +74,13 @@ export const decisionCodec: Codec<'decision'> = {
   },
 };
 
-const decisionFields = ({ item: _item, request: _request, carried: _carried, ...fields }: Decided): Fields => {
-  const { version, command, fingerprint, actor, reason, before, event, destination, ...others } = fields;
+const decisionFields = ({ item: _item, carried: _carried, ...fields }: Decided): Fields => {
+  const { version, request, command, fingerprint, actor, reason, before, event, destination, ...others } = fields;
   const { operation, token, evidence, decidedAtMs, result, ...rest } = others;
   rest satisfies Record<string, never>;
   return {
     v: version,
+    req: request,
     cmd: command,
     fp: hashBytes(fingerprint),
     act: actor,

@@ -1,6 +1,7 @@
 /** Where an item stands: its name as a reference, and the two key texts of it. */
-import { parseDestinationId, parseEventId, parseRequestId } from '../../../core/ids.ts';
+import { parseDestinationId, parseEventId } from '../../../core/ids.ts';
 import type { Item } from '../../../core/items.ts';
+import { causeOf, isActorCause } from '../../../core/journal.ts';
 import {
   CONFIG_SORT,
   conflictSort,
@@ -53,7 +54,7 @@ export const keyOf = (ref: Ref): ItemKey => {
     case 'secret':
       return { pk: secretPartition(ref.destination), sk: SECRET_SORT };
     case 'decision':
-      return { pk: decisionPartition(ref.request), sk: DECISION_SORT };
+      return { pk: decisionPartition(ref.cause), sk: DECISION_SORT };
     case 'operation':
       return { pk: operationPartition(ref.operation), sk: PLAN_SORT };
     case 'operation-message':
@@ -87,7 +88,7 @@ export const refOf = (item: Item): Ref => {
     case 'slot':
       return { item: item.item, destination: item.destination, n: item.n };
     case 'decision':
-      return { item: item.item, request: item.request };
+      return { item: item.item, cause: causeOf('actor', item.request) };
     case 'operation':
       return { item: item.item, operation: item.operation };
     case 'operation-message':
@@ -123,7 +124,7 @@ const readKeys = ({ pk, sk }: ItemKey): Ref | undefined => {
     case 'secret':
       return ofDestination(name, sk);
     case 'decision':
-      return ofDecision(name);
+      return isActorCause(name) ? { item: kind, cause: name } : undefined;
     case 'operation':
       return ofOperation(name, sk);
     case 'token':
@@ -157,11 +158,6 @@ const ofDestination = (name: string, sk: string): Ref | undefined => {
   if (sk === GATE_SORT || sk === SECRET_SORT) return { item: sk, destination: destination.id };
   const [kind, n] = cut(sk);
   return kind === 'slot' && isWhole(n) ? { item: kind, destination: destination.id, n: Number(n) } : undefined;
-};
-
-const ofDecision = (name: string): Ref | undefined => {
-  const request = parseRequestId(name);
-  return request.kind === 'ok' ? { item: 'decision', request: request.id } : undefined;
 };
 
 const ofOperation = (operation: string, sk: string): Ref | undefined => {
