@@ -52,7 +52,7 @@ export class BadCursor extends Error {
 export type Ref =
   | { readonly item: 'event'; readonly event: EventId }
   | ({ readonly item: 'delivery' } & DeliveryRef)
-  | { readonly item: 'conflict'; readonly event: EventId; readonly fingerprint: string }
+  | { readonly item: 'conflict'; readonly event: EventId; readonly n: number }
   | { readonly item: 'destination'; readonly destination: DestinationId }
   | { readonly item: 'gate'; readonly destination: DestinationId }
   | { readonly item: 'secret'; readonly destination: DestinationId }

@@ -34,6 +34,8 @@ export interface Conflict {
   readonly item: 'conflict';
   readonly version: number;
   readonly event: EventId;
+  /** Its place among the few that are kept, from 0: whoever finds one taken takes the next, so there are never more. */
+  readonly n: number;
   readonly fingerprint: string;
   readonly destinations: readonly DestinationId[];
   readonly seenAtMs: number;

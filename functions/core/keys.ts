@@ -91,7 +91,7 @@ export const dueShard = (event: EventId, destination: DestinationId, shards: num
 export const eventPartition = (event: EventId): string => `${EVENT}${event}`;
 export const EVENT_SORT = 'event';
 export const deliverySort = (destination: DestinationId): string => `${DELIVERY}${destination}`;
-export const conflictSort = (fingerprint: string): string => `conflict#${fingerprint}`;
+export const conflictSort = (n: number): string => `conflict#${integerText(n)}`;
 
 const EVENT = 'event#';
 const DELIVERY = 'delivery#';

@@ -155,22 +155,25 @@ const conflict = async (
   submission: Submission,
   source: Source,
 ): Promise<Accepted> => {
-  const items = await world.ledger.loadEvent(event.event);
-  const kept = items.filter((item) => item.item === 'conflict');
-  const known = kept.some((item) => item.fingerprint === submission.fingerprint);
-  if (!known && kept.length < CONFLICTS_PER_EVENT_MAX) {
-    await world.ledger.create<Conflict>({
-      item: 'conflict',
-      version: 1,
-      event: event.event,
-      fingerprint: submission.fingerprint,
-      destinations: submission.destinations,
-      seenAtMs: world.clock.nowMs(),
-      source: source.kind,
-      carried: {},
-    });
-  }
+  await keepConflict(world, event, submission, source);
   world.telemetry.count('event-conflict');
   world.telemetry.line('event.conflict', { event: event.event, source: source.kind, cause: source.cause });
   return { kind: 'conflict', event };
+};
+
+/** One item for each other content, and never more than a few: a place that is taken meanwhile leads to the next one. */
+const keepConflict = async (
+  { ledger, clock }: Effects,
+  { event }: AcceptedEvent,
+  { fingerprint, destinations }: Submission,
+  { kind }: Source,
+): Promise<void> => {
+  const kept = (await ledger.loadEvent(event)).filter((item) => item.item === 'conflict');
+  if (kept.some((item) => item.fingerprint === fingerprint)) return;
+  const mine = { fingerprint, destinations, seenAtMs: clock.nowMs(), source: kind, carried: {} };
+  for (let n = kept.length; n < CONFLICTS_PER_EVENT_MAX; n += 1) {
+    const created = await ledger.create<Conflict>({ item: 'conflict', version: 1, event, n, ...mine });
+    if (created.kind === 'written') return;
+    if (created.present.kind === 'found' && created.present.item.fingerprint === fingerprint) return;
+  }
 };

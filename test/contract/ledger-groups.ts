@@ -55,7 +55,7 @@ const together: readonly LedgerCheck[] = [
       const destinations = Array.from({ length: 10 }, (_, n) => destinationIdOf(`d${n}`));
       const event = eventItem({ destinations });
       const rows = destinations.map((destination) => pendingRow({ destination }));
-      const conflicts = ['x', 'y'].map((text) => conflictItem({ fingerprint: sha256Of(text) }));
+      const conflicts = ['x', 'y'].map((text, n) => conflictItem({ n, fingerprint: sha256Of(text) }));
       for (const item of [event, ...rows, ...conflicts]) await ledger.create(item);
       await ledger.create(pendingRow({ event: eventIdOf(`${event.event}#delivery`) }));
       const items = await ledger.loadEvent(event.event);

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { tokenHash } from '../../functions/http/auth.ts';
-import { openTestWorld, type TestWorld } from '../support/world.ts';
+import { eventId, openTestWorld, type TestWorld } from '../support/world.ts';
 
 const opened = async (): Promise<TestWorld> => {
   const world = openTestWorld();
@@ -213,6 +213,18 @@ describe('an event that is taken', () => {
     });
     expect(writes.map(({ ref }) => ref?.item)).toEqual(['conflict']);
     expect(await world.row('order-17', 'partner')).toEqual(first);
+  });
+
+  it('keeps at most ten conflicts, however many contents come under its id at once, each content once', async () => {
+    const world = await opened();
+    await world.submit(event());
+    const totals = Array.from({ length: 40 }, (_, n) => n % 20);
+    const answers = await Promise.all(totals.map((total) => world.submit(event({ payload: { other: total } }))));
+    expect(answers.map(({ status }) => status)).toEqual(totals.map(() => 409));
+    const items = await world.records.loadEvent(eventId('order-17'));
+    const conflicts = items.flatMap((item) => (item.item === 'conflict' ? [item] : []));
+    expect(conflicts.map(({ n }) => n).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(new Set(conflicts.map(({ fingerprint }) => fingerprint)).size).toBe(10);
   });
 
   it('keeps at most ten conflicts, however many contents come under its id', async () => {

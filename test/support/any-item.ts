@@ -172,7 +172,16 @@ const others: readonly fc.Arbitrary<Item>[] = [
     optional,
   ).map(eventItem),
   record(
-    { event, version, fingerprint: hash, destinations: fc.array(destination), seenAtMs: instantMs, source, carried },
+    {
+      event,
+      n: fc.nat(),
+      version,
+      fingerprint: hash,
+      destinations: fc.array(destination),
+      seenAtMs: instantMs,
+      source,
+      carried,
+    },
     optional,
   ).map(conflictItem),
   record(

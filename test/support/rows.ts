@@ -270,6 +270,7 @@ export const conflictItem = (overrides: Partial<Conflict> = {}): Conflict => ({
   item: 'conflict',
   version: 1,
   event: EVENT,
+  n: 0,
   fingerprint: sha256Of('other content'),
   destinations: [DESTINATION],
   seenAtMs: T0_MS + 5_000,

@@ -41,7 +41,7 @@ const fixedPartitions: readonly string[] = [
 const sortsOf = (id: string): readonly string[] => [
   keys.EVENT_SORT,
   keys.deliverySort(destination(id)),
-  keys.conflictSort(HASH),
+  keys.conflictSort(9),
   keys.CONFIG_SORT,
   keys.GATE_SORT,
   keys.PACE_SORT,

@@ -73,21 +73,34 @@ export const eventCodec: Codec<'event'> = {
   },
 };
 
-const conflictSchema = z.strictObject({ v: count, dst: z.array(destinationId), seenMs: instantMs, src: source });
+const conflictSchema = z.strictObject({
+  v: count,
+  fp: hash,
+  dst: z.array(destinationId),
+  seenMs: instantMs,
+  src: source,
+});
 
 export const conflictCodec: Codec<'conflict'> = {
   names: new Set(Object.keys(conflictSchema.shape)),
-  encode: ({ item: _item, event: _event, fingerprint: _fingerprint, carried: _carried, ...fields }) => {
-    const { version, destinations, seenAtMs, source, ...rest } = fields;
+  encode: ({ item: _item, event: _event, n: _n, carried: _carried, ...fields }) => {
+    const { version, fingerprint, destinations, seenAtMs, source, ...rest } = fields;
     rest satisfies Record<string, never>;
-    return checked(conflictSchema, { v: version, dst: destinations, seenMs: seenAtMs, src: source });
+    return checked(conflictSchema, {
+      v: version,
+      fp: hashBytes(fingerprint),
+      dst: destinations,
+      seenMs: seenAtMs,
+      src: source,
+    });
   },
   decode: (ref, fields, carried) => {
     const raw = conflictSchema.parse(fields);
     return {
       item: 'conflict',
       event: ref.event,
-      fingerprint: ref.fingerprint,
+      n: ref.n,
+      fingerprint: raw.fp,
       version: raw.v,
       destinations: raw.dst,
       seenAtMs: raw.seenMs,

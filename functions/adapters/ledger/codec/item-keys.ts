@@ -44,7 +44,7 @@ export const keyOf = (ref: Ref): ItemKey => {
     case 'delivery':
       return { pk: eventPartition(ref.event), sk: deliverySort(ref.destination) };
     case 'conflict':
-      return { pk: eventPartition(ref.event), sk: conflictSort(ref.fingerprint) };
+      return { pk: eventPartition(ref.event), sk: conflictSort(ref.n) };
     case 'destination':
       return { pk: destinationPartition(ref.destination), sk: CONFIG_SORT };
     case 'gate':
@@ -80,7 +80,7 @@ export const refOf = (item: Item): Ref => {
     case 'delivery':
       return { item: item.item, event: item.event, destination: item.destination };
     case 'conflict':
-      return { item: item.item, event: item.event, fingerprint: item.fingerprint };
+      return { item: item.item, event: item.event, n: item.n };
     case 'destination':
     case 'gate':
     case 'secret':
@@ -145,7 +145,7 @@ const ofEvent = (name: string, sk: string): Ref | undefined => {
   if (event.kind === 'bad') return undefined;
   if (sk === EVENT_SORT) return { item: 'event', event: event.id };
   const [kind, rest] = cut(sk);
-  if (kind === 'conflict') return { item: kind, event: event.id, fingerprint: rest };
+  if (kind === 'conflict') return isWhole(rest) ? { item: kind, event: event.id, n: Number(rest) } : undefined;
   const destination = parseDestinationId(rest);
   if (kind !== 'delivery' || destination.kind === 'bad') return undefined;
   return { item: kind, event: event.id, destination: destination.id };
