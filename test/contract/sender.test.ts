@@ -20,6 +20,17 @@ const meet = async (behaviour: hostile.Behaviour, more: Partial<OutgoingRequest>
   return localSender().send(requestTo(server.url, more));
 };
 
+/** One byte after the other, each on its way before the next. */
+const writesBytewise =
+  (text: string): hostile.Behaviour =>
+  (socket) => {
+    socket.setNoDelay(true);
+    const next = (at: number): void => {
+      if (at < text.length) socket.write(text.slice(at, at + 1), 'latin1', () => setImmediate(next, at + 1));
+    };
+    next(0);
+  };
+
 describe('an answer', () => {
   it('comes with status, excerpt and duration', async () => {
     const seen = await meet(writes(answer(200, 'thank you')));
@@ -67,6 +78,27 @@ describe('an answer', () => {
     ['too many to be meant', Array.from({ length: 12 }, (_, n) => `Retry-After: ${n}`), '01234567'.split('')],
   ])('hands on Retry-After as it stands: %s', async (_what, headers, expected) => {
     expect(await meet(writes(answer(429, '', headers)))).toMatchObject({ status: 429, retryAfter: expected });
+  });
+
+  it.each([
+    ['a 100 that nobody asked for', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['three of them', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(3)],
+    ['early hints, and then a 100', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n'],
+    ['a status of the future', 'HTTP/1.1 199 x\r\nX: y\r\n\r\n'],
+  ])('is read behind %s, in one piece and in many', async (_what, interim) => {
+    const text = `${interim}${answer(200, 'thank you')}`;
+    for (const behaviour of [writes(text), writesBytewise(text)]) {
+      expect(await meet(behaviour)).toMatchObject({ kind: 'answered', status: 200, excerpt: 'thank you' });
+    }
+  });
+
+  it('is still missing where only interim answers came', async () => {
+    const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
+    expect(await meet(writesAndEnds(interim))).toMatchObject({ kind: 'in-doubt', cause: 'reset' });
+    expect(await meet(drips('', interim, 1), { deadlineMs: 300 })).toMatchObject({
+      kind: 'in-doubt',
+      cause: 'timeout',
+    });
   });
 
   it('waits for the final status after early hints', async () => {

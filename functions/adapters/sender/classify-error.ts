@@ -64,7 +64,7 @@ const afterOpen = (error: unknown, late: boolean): InDoubt => {
   if (late) return inDoubt('timeout', 'no answer before the deadline');
   const detail = detailOf(error);
   if (error instanceof errors.HeadersOverflowError) return inDoubt('header-overflow', detail);
-  // The client calls an upgrade or a 100 that nobody asked for "bad", under the code of a closed socket.
+  // The client calls an upgrade that nobody asked for "bad", under the code of a closed socket.
   const refusedByClient = error instanceof errors.SocketError && error.message.startsWith('bad ');
   const resets = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT', 'UND_ERR_SOCKET'];
   return inDoubt(resets.includes(codeOf(error)) && !refusedByClient ? 'reset' : 'protocol', detail);

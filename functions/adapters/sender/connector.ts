@@ -4,6 +4,8 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
 
+import { dropInterim } from './interim.ts';
+
 /** How far an attempt has come. Up to `securing` no byte of the request can have left. */
 export type Phase = 'connecting' | 'securing' | 'open';
 
@@ -17,6 +19,9 @@ interface Line {
   readonly signal: AbortSignal;
   readonly onPhase: (phase: Phase) => void;
 }
+
+/** Of one head of an answer, final or interim. */
+export const HEADER_BYTES_MAX = 16 * 1_024;
 
 /** Among several addresses the next one is tried after this long; the last one has all the time that is left. */
 const NEXT_ADDRESS_AFTER_MS = 500;
@@ -42,7 +47,7 @@ export const vettedConnector = (line: Line): buildConnector.connector => {
         return;
       }
       line.onPhase('open');
-      callback(null, socket);
+      callback(null, dropInterim(socket, HEADER_BYTES_MAX));
     };
     const onAbort = (): void => {
       const error = new Error('the connection was not there in time');

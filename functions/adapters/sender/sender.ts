@@ -15,7 +15,7 @@ import { ANSWER_BYTES_DRAINED_MAX, RETRY_AFTER_HEADERS_MAX } from '../../core/li
 import { parseTarget, type TargetPolicy } from '../../core/target.ts';
 import type { Clock, OutgoingRequest, Sender } from '../../ports.ts';
 import { detailOf, failureOf, inDoubt, notSent, type Seen } from './classify-error.ts';
-import { type Phase, vettedConnector } from './connector.ts';
+import { HEADER_BYTES_MAX, type Phase, vettedConnector } from './connector.ts';
 import { excerptOf } from './excerpt.ts';
 import { type Lookup, resolveVetted, systemLookup } from './resolve.ts';
 
@@ -29,7 +29,6 @@ interface SenderOptions {
 
 /** Headers that would change where a message goes or where it ends. The client writes them, nobody else. */
 const WRITTEN_BY_CLIENT: readonly string[] = ['host', 'connection', 'content-length', 'transfer-encoding'];
-const HEADER_BYTES_MAX = 16 * 1_024;
 
 /** `send` never rejects: whatever happens is an answer. `close` waits for the attempts on their way, then refuses. */
 export const createSender = (options: SenderOptions): Sender => {
