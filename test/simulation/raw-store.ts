@@ -7,6 +7,7 @@ import { keyIn } from '../../functions/adapters/ledger/codec/codec.ts';
 import type { Stored } from '../../functions/adapters/ledger/codec/stored.ts';
 import { createMemoryPace } from '../../functions/adapters/ledger/memory-pace.ts';
 import type { Item, ItemKind, ItemOf, Slot } from '../../functions/core/items.ts';
+import { causeOf } from '../../functions/core/journal.ts';
 import { attentionSort, dueShard } from '../../functions/core/keys.ts';
 import { DUE_SHARDS } from '../../functions/core/limits.ts';
 import type { Delivery } from '../../functions/core/model.ts';
@@ -32,14 +33,14 @@ export interface RawStore {
 }
 
 /** Injective for the ids that are used here, which hold no blank. */
-export const nameOf = (ref: Ref): string => {
+export const nameOf = (ref: Ref | Item): string => {
   switch (ref.item) {
     case 'event':
       return `event ${ref.event}`;
     case 'delivery':
       return `delivery ${ref.event} ${ref.destination}`;
     case 'conflict':
-      return `conflict ${ref.event} ${ref.fingerprint}`;
+      return `conflict ${ref.event} ${ref.n}`;
     case 'destination':
     case 'gate':
     case 'secret':
@@ -57,7 +58,7 @@ export const nameOf = (ref: Ref): string => {
     case 'slot':
       return `slot ${ref.destination} ${ref.n}`;
     case 'decision':
-      return `decision ${ref.request}`;
+      return `decision ${'cause' in ref ? ref.cause : causeOf('actor', ref.request)}`;
     case 'operation':
       return `operation ${ref.operation}`;
     case 'operation-message':

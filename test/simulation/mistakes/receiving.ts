@@ -83,8 +83,8 @@ const ACCEPTING: readonly Mistake[] = [
     'a conflict leaves no record',
     patch(
       'steps/accept.ts',
-      'if (!known && kept.length < CONFLICTS_PER_EVENT_MAX) {',
-      'if (known && kept.length < 0) {',
+      'for (let n = kept.length; n < CONFLICTS_PER_EVENT_MAX; n += 1) {',
+      'for (let n = kept.length; n < 0; n += 1) {',
     ),
   ),
   mistake(

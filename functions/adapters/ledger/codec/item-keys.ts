@@ -72,7 +72,7 @@ export const keyOf = (ref: Ref): ItemKey => {
   }
 };
 
-/** An item names itself: each has the members of its own reference. */
+/** An item names itself. */
 export const refOf = (item: Item): Ref => {
   switch (item.item) {
     case 'event':
