@@ -62,7 +62,6 @@ export type Ref =
   | { readonly item: 'poison-minute'; readonly minute: number }
   | { readonly item: 'heartbeat'; readonly shard: number }
   | { readonly item: 'slot'; readonly destination: DestinationId; readonly n: number }
-  /** By the cause that its journal entries carry: `causeOf('actor', request)`. */
   | { readonly item: 'decision'; readonly cause: string }
   | { readonly item: 'operation'; readonly operation: string }
   | { readonly item: 'operation-message'; readonly operation: string; readonly position: number };
