@@ -85,8 +85,8 @@ export const FAULTS = {
   // ---- ticks
   'tick-missed': fault('tick', 'F21', 0.25, 'the schedule does not fire'),
   'tick-twice': fault('tick', 'F21', 0.25, 'the schedule fires twice for one minute'),
-  'sweep-slow': fault('plan', 'F21', 0.1, 'the schedule fires every fifteen minutes only'),
-  'sweep-off': fault('plan', 'F21', 0.1, 'no sweep at all until the faults are over'),
+  'sweep-slow': fault('plan', 'F21', 0.15, 'the schedule fires every fifteen minutes only'),
+  'sweep-off': fault('plan', 'F21', 0.15, 'no sweep at all until the faults are over'),
   // ---- time
   'clock-skew': fault('plan', 'F11', 0.5, 'clocks differ by up to the margin'),
   'clock-wrong': fault('plan', 'F11', 0.05, 'a clock is wrong by five minutes'),

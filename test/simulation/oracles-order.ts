@@ -218,11 +218,16 @@ export const sweepsOnlyLook = ({ works }: Seen): string | undefined =>
     });
   });
 
+const kinds = new Map<string, string | undefined>();
+
+/** Bodies are few, and are asked for again and again. */
 export const kindOf = (body: string | undefined): string | undefined => {
-  if (body === undefined) return undefined;
+  if (body === undefined || kinds.has(body)) return kinds.get(body ?? '');
   const message: unknown = JSON.parse(body);
   const kind = typeof message === 'object' && message !== null && 'kind' in message ? message.kind : undefined;
-  return typeof kind === 'string' ? kind : undefined;
+  const text = typeof kind === 'string' ? kind : undefined;
+  if (kinds.size < 10_000) kinds.set(body, text);
+  return text;
 };
 
 /**
