@@ -253,15 +253,14 @@ export const keyOfPublishNew = ({ log, lives, works }: Seen): string | undefined
   });
 };
 
-/** The latest place at which this worker has seen or written the row. */
-const plannedBefore = (work: Work | undefined, event: string, at: number): number =>
-  Math.max(
-    -1,
-    ...(work?.reads ?? []).filter((read) => read.at < at && read.row.event === event).map((read) => read.at),
-    ...(work?.writes ?? [])
-      .filter(({ item, at: place }) => place < at && item.item === 'delivery' && item.event === event)
-      .map((write) => write.at),
+/** The place of what this worker has planned: its own latest write of the row, or, without one, its latest look at it. */
+const plannedBefore = (work: Work | undefined, event: string, at: number): number => {
+  const written = work?.writes.findLast(
+    ({ item, at: place }) => place < at && item.item === 'delivery' && item.event === event,
   );
+  const seen = work?.reads.findLast((read) => read.at < at && read.row.event === event);
+  return written?.at ?? seen?.at ?? -1;
+};
 
 /** Where nobody has decided anything, what a decision of a person has changed is missing its record. */
 export const decisionsFirst = ({ lives, writes }: Seen): string | undefined =>
