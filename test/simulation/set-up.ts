@@ -1,8 +1,9 @@
 /** The destinations of a history stand before it begins: made by the real command, without anything going wrong. */
-import type { Item } from '../../functions/core/items.ts';
+import type { Gate, Item } from '../../functions/core/items.ts';
+import { BREAKER_FAILURES, BREAKER_MS } from '../../functions/core/limits.ts';
 import { putDestination } from '../../functions/operator/commands/destinations.ts';
 import type { Ledger } from '../../functions/ports.ts';
-import { settingsOf } from './people.ts';
+import { destinationIdOf, settingsOf } from './people.ts';
 import type { Surroundings } from './ports.ts';
 import { nameOf } from './raw-store.ts';
 
@@ -22,5 +23,16 @@ export const setUpDestinations = async ({ stage, destinations }: Surroundings): 
     const secret = `whsec_${Buffer.from(`the first secret of ${plan.id}`.padEnd(32, '.')).toString('base64')}`;
     destinations.secrets.set(plan.id, [secret]);
     await putDestination({ ledger: noted, clock, dice }, settingsOf(plan, secret));
+    if (!stage.plan.shares.has('breaker-near')) continue;
+    stage.fates.count('breaker-near');
+    // One failure less than the breaker needs, over longer than it waits.
+    const failures = { count: BREAKER_FAILURES - 1, sinceMs: stage.nowMs - 2 * BREAKER_MS };
+    await noted.create<Gate>({
+      item: 'gate',
+      version: 1,
+      destination: destinationIdOf(plan.id),
+      failures,
+      carried: {},
+    });
   }
 };
