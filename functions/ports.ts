@@ -239,7 +239,7 @@ export interface Push {
   unwrap(body: Uint8Array, header: HeaderGetter): Unwrapped;
 }
 
-// ---- destination, secrets, telemetry ------------------------------------------------------------------------------
+// ---- destination, secrets, telemetry, system ------------------------------------------------------------------------------
 
 export interface OutgoingRequest {
   readonly url: string;
@@ -252,6 +252,8 @@ export interface OutgoingRequest {
 }
 
 export interface Sender {
+  /** Where a send would first have to load something: done before the re-check, after which nothing may take time. */
+  ready?(): Promise<void>;
   send(request: OutgoingRequest): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -268,8 +270,6 @@ export interface Telemetry {
   line(name: string, fields: Fields, measures?: Measures): void;
   count(name: CountName, by?: number): void;
 }
-
-// ---- system -------------------------------------------------------------------------------------------------------
 
 export interface Clock {
   nowMs(): number;

@@ -2,7 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** What measures time, or takes both cores by itself, runs after all others and one file after another. */
-const ALONE = ['test/e2e/hanging-destination.ci.test.ts', 'test/exhaustive/two-workers.ci.test.ts'];
+const ALONE = [
+  'test/e2e/hanging-destination.ci.test.ts',
+  'test/exhaustive/two-workers.ci.test.ts',
+  'test/infra/cold.ci.test.ts',
+  'test/infra/synth.ci.test.ts',
+];
 
 /** The slow tier, run by .ci/run: the official DynamoDB Local (Java 17) and long simulations. */
 export default defineConfig({

@@ -20,11 +20,12 @@ const AGENT = 'onceward/1';
 
 /** Everything that takes time or can fail happens here, before the re-check. */
 export const prepare = async (
-  world: Pick<World, 'secrets' | 'telemetry'>,
+  world: Pick<World, 'secrets' | 'sender' | 'telemetry'>,
   claimed: ClaimMade,
 ): Promise<Preparation> => {
   const { row, event, config } = claimed;
-  const secrets = usable(await textsOf(world, row.destination));
+  const [texts] = await Promise.all([textsOf(world, row.destination), world.sender.ready?.()]);
+  const secrets = usable(texts);
   if (secrets.length === 0) {
     world.telemetry.line('destination.no-secret', { destination: row.destination });
     return { kind: 'impossible', detail: 'argument' };

@@ -12,7 +12,7 @@ import { openDeadLetters } from '../adapters/queue/open-dead-letters.ts';
 import { openQueue } from '../adapters/queue/open-queue.ts';
 import { createSqsPush } from '../adapters/queue/sqs/push.ts';
 import { createLedgerSecrets } from '../adapters/secrets.ts';
-import { createSender } from '../adapters/sender/sender.ts';
+import { createLazySender } from '../adapters/sender/lazy-sender.ts';
 import { renewing, type StoredTexts, withStored } from '../adapters/stored-settings.ts';
 import { systemClock, systemDice } from '../adapters/system.ts';
 import { createTelemetry } from '../adapters/telemetry.ts';
@@ -27,12 +27,12 @@ const client = createLedgerClient();
 const plain = createDynamoLedger({ client, table });
 const ledger = sealingKey === undefined ? plain : withSealedSecrets(plain, createKmsSealing({ key: sealingKey }));
 const telemetry = createTelemetry(systemClock, (text) => process.stdout.write(`${text}\n`), cloud);
-const sender = createSender({ policy: { allowLocal: false, ownHosts }, clock: systemClock });
+const sender = createLazySender({ policy: { allowLocal: false, ownHosts }, clock: systemClock });
 
 const compose = async (stored: StoredTexts): Promise<SqsEntry> => {
   const settings = withStored(env, stored);
   const transport = readTransportConfig(settings);
-  return createSqsEntry({
+  const entry = createSqsEntry({
     ledger,
     pages: createDynamoPages({ client, table }, systemClock),
     pace: createDynamoPace({ client, table }),
@@ -46,6 +46,10 @@ const compose = async (stored: StoredTexts): Promise<SqsEntry> => {
     dice: systemDice,
     tickMs: TICK_MS,
   });
+  return (event, context) => {
+    sender.warm();
+    return entry(event, context);
+  };
 };
 
 export const handler = await renewing({ places: readStoredSettings(env), clock: systemClock, telemetry }, compose);

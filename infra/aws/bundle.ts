@@ -25,6 +25,9 @@ const OPTIONS = {
   target: 'node24',
   // The ES modules of a package can be thinned out; its CommonJS edition comes whole.
   mainFields: ['module', 'main'],
+  alias: { undici: './infra/aws/undici.cjs' },
+  // As Node's own copy of undici is bundled: without its second, experimental parser.
+  define: { esbuildDetection: 'true' },
   entryNames: 'index',
   chunkNames: 'part-[hash]',
   outExtension: { '.js': '.mjs' },

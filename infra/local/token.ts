@@ -1,6 +1,8 @@
 /** The admin token of the local world: given, or made at start and kept beside the data so that it outlives a restart. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toItem } from '../../functions/adapters/ledger/codec/codec.ts';
+import type { Stored } from '../../functions/adapters/ledger/codec/stored.ts';
 import { parseRequestId } from '../../functions/core/ids.ts';
 import type { Token } from '../../functions/core/items.ts';
 import { RIGHTS, tokenHash } from '../../functions/http/auth.ts';
@@ -52,4 +54,20 @@ export const keptSecret = async (
   const fresh = `ow_${Buffer.from(dice.bytes(24)).toString('base64url')}`;
   await writeFile(file, `${fresh}\n`, { mode: 0o600 });
   return { text: fresh, made: true };
+};
+
+export interface FirstToken {
+  readonly text: string;
+  /** The item that stands for it, as the API of DynamoDB takes one. */
+  readonly item: Stored;
+}
+
+/**
+ * The token that makes all others in a deployment, where there is none yet: whoever may write to the table may store it.
+ * It has every right; narrower ones are made with it.
+ */
+export const firstToken = (nowMs: number, dice: Pick<Dice, 'bytes'>): FirstToken => {
+  const text = `ow_${Buffer.from(dice.bytes(24)).toString('base64url')}`;
+  const named = { hash: tokenHash(text), name: 'first-admin', rights: [...RIGHTS], createdAtMs: nowMs, carried: {} };
+  return { text, item: toItem({ item: 'token', version: 1, ...named }) };
 };

@@ -133,6 +133,7 @@ const play = async (): Promise<Notes> => {
   await decisions(stage);
   await redrives(stage);
   await strangers(stage);
+  await keys(stage);
   await looks(stage);
   return stage.notes();
 };
@@ -222,10 +223,19 @@ const strangers = async ({ as, world, operate, work, submit }: Stage): Promise<v
   await submit('from-app', 'open');
 };
 
+const keys = async ({ operate }: Stage): Promise<void> => {
+  const reason = { reason: 'a new colleague' };
+  await operate('POST', '/v1/tokens', 'admin', { ...reason, name: 'colleague', rights: ['view'] });
+  await operate('GET', '/v1/tokens', 'admin');
+  await operate('DELETE', '/v1/tokens/colleague', 'admin', reason);
+  await operate('POST', '/v1/destinations/partner/rotate-secret', 'admin', reason);
+};
+
 const looks = async ({ operate }: Stage): Promise<void> => {
   const paths = [
     '/v1/events/e1',
     '/v1/events/e1/deliveries/partner',
+    '/v1/events/e1/deliveries/partner/explain',
     ...['open', 'parked', 'quarantined'].map((name) => `/v1/deliveries?list=${name}`),
     '/v1/deliveries?list=recent&destination=partner',
     '/v1/destinations',

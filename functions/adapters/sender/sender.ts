@@ -19,7 +19,7 @@ import { HEADER_BYTES_MAX, type Phase, vettedConnector } from './connector.ts';
 import { excerptOf } from './excerpt.ts';
 import { type Lookup, resolveVetted, systemLookup } from './resolve.ts';
 
-interface SenderOptions {
+export interface SenderOptions {
   readonly policy: TargetPolicy;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly lookup?: Lookup;

@@ -1,0 +1,47 @@
+/** The settings of a deployment: what is given as context is text, and what makes no sense is refused by name. */
+import { App } from 'aws-cdk-lib';
+import { describe, expect, it } from 'vitest';
+import { propsFromContext, settingsOf } from '../../infra/aws/settings.ts';
+
+const settingsFrom = (context: Record<string, unknown>) => settingsOf(propsFromContext(new App({ context }).node));
+
+describe('settings from the context', () => {
+  it('are all there without any', () => {
+    expect(settingsFrom({})).toEqual({
+      transport: 'sqs',
+      tick: 'schedule',
+      receiverConcurrency: 20,
+      disposable: false,
+    });
+  });
+
+  it('are read out of texts', () => {
+    const context = {
+      transport: 'both',
+      infraiQueue: 'orders',
+      receiverConcurrency: '5',
+      disposable: 'true',
+      tick: '',
+    };
+    expect(settingsFrom(context)).toEqual({
+      transport: 'both',
+      tick: 'schedule',
+      receiverConcurrency: 5,
+      disposable: true,
+      infrai: { queue: 'orders' },
+    });
+  });
+
+  it.each([
+    [{ transport: 'sns' }, /transport: "sns" is not known; use sqs, infrai, both/],
+    [{ tick: 'hourly' }, /tick: "hourly" is not known; use schedule, transport/],
+    [{ transport: 'infrai' }, /infraiQueue is missing: with transport infrai/],
+    [{ infraiQueue: 'orders' }, /have no meaning where transport is sqs/],
+    [{ tick: 'transport' }, /needs a transport with a cron of its own/],
+    [{ receiverConcurrency: '1' }, /receiverConcurrency must be a whole number from 2 to 1000/],
+    [{ receiverConcurrency: 'many' }, /receiverConcurrency must be a whole number/],
+    [{ disposable: 'yes' }, /disposable: "yes" is not known; use true, false/],
+  ])('%j are refused by name', (context, says) => {
+    expect(() => settingsFrom(context)).toThrow(says);
+  });
+});
