@@ -58,7 +58,10 @@ const oneEffect: Oracle = ({ scene }, { arrivals }) => {
 
 const budgetHolds: Oracle = ({ row, beginning }, { arrivals, writes }) => {
   if (arrivals.length > row.budget) return `${arrivals.length} requests arrived on a budget of ${row.budget}`;
-  const granted = entriesOf(row).reduce((sum, { grant }) => sum + (grant ?? 0), 0);
+  // The acceptance names the budget that it begins with: no grant.
+  const granted = entriesOf(row)
+    .filter(({ kind }) => kind === 'redriven')
+    .reduce((sum, { grant }) => sum + (grant ?? 0), 0);
   if (row.budget !== beginning.row.budget + granted) return 'the budget grew without a grant';
   return first(writes, ({ row: { attempts, refunds, budget } }) =>
     attempts - refunds > budget || refunds > REFUNDS_MAX ? `${attempts} attempts, ${refunds} refunds` : undefined,
