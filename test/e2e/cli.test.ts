@@ -1,4 +1,5 @@
 /** The command line over the real apps: what it says, what it asks, how it ends. */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { OPERATION_RETRIES, withRetries } from '../../functions/adapters/queue/transport-retries.ts';
 import { ConfigError } from '../../functions/config.ts';
@@ -282,5 +283,21 @@ describe('a run', () => {
     const steps = done.err.trim().split('\n');
     expect(steps.length).toBeGreaterThan(1);
     expect(steps.at(-1)).toBe('[####################] done: 2 of 2, delivered 2, failed 0, in doubt 0, open 0');
+  });
+});
+
+describe('the README', () => {
+  it('names every noun with its verbs, as the program has them', async () => {
+    const readme = (await readFile('README.md', 'utf8')).replaceAll(/\s+/g, ' ');
+    const help = await ran(openTestWorld(), ['--help']);
+    const nouns = [...help.out.matchAll(/^ {2}([a-z]+) {2,}/gm)].flatMap(([, noun]) => noun ?? []);
+    expect(nouns.length).toBeGreaterThan(6);
+    for (const noun of nouns) {
+      const { out } = await ran(openTestWorld(), [noun, '--help']);
+      const verbs = [...out.matchAll(/^ {2}([a-z-]+) \[options\]/gm)].flatMap(([, verb]) => verb ?? []);
+      expect(verbs.length).toBeGreaterThan(1);
+      const named = new RegExp(`\`${noun} ([a-z| -]+)\``).exec(readme)?.[1]?.split(' | ') ?? [];
+      expect([noun, named.toSorted()]).toEqual([noun, verbs.toSorted()]);
+    }
   });
 });

@@ -38,18 +38,25 @@ const cellText = (cell: Cell): Safe => visible(cell === undefined || cell === nu
 
 const GAP = 2;
 const CELL_COLUMNS_MAX = 60;
+const WHOLE_COLUMNS_MAX = 200;
 
 export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => Cell;
   readonly right?: boolean;
+  /** Our own words, of a known length: never cut. */
+  readonly whole?: boolean;
   /** The words in this column have colours of their own. */
   readonly state?: boolean;
 }
 
 /** Columns of one row stand under each other; a long cell is cut and marked, `--json` has all of it. */
 export const table = <Row>(shell: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): Safe => {
-  const cells = rows.map((row) => columns.map((column) => shorten(cellText(column.of(row)), CELL_COLUMNS_MAX)));
+  const cells = rows.map((row) =>
+    columns.map((column) =>
+      shorten(cellText(column.of(row)), column.whole === true ? WHOLE_COLUMNS_MAX : CELL_COLUMNS_MAX),
+    ),
+  );
   const used = columns
     .map((column, index) => ({ column, index }))
     .filter(({ index }) => cells.some((row) => row[index] !== ''));

@@ -30,7 +30,7 @@ export const planText = (shell: Shell, operation: Operation): Safe => {
       : table(shell, found, [
           { title: 'FINDING', of: ([finding]) => finding },
           { title: 'COUNT', of: ([, count]) => count, right: true },
-          { title: 'A RUN', of: ([finding]) => DOES[finding] },
+          { title: 'A RUN', of: ([finding]) => DOES[finding], whole: true },
         ]),
     operation.planned === 0
       ? undefined
