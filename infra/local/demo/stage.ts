@@ -64,7 +64,8 @@ export class Stage {
   async destination(name: string, settings: DestinationSettings): Promise<Mailbox> {
     const answer = await this.call('PUT', `/v1/destinations/${name}`, {
       url: `${this.#partnerUrl}/partner/${name}`,
-      timeoutMs: 1_000,
+      // Enough for a machine that has other things to do: only stories about time-outs and leases want less.
+      timeoutMs: 10_000,
       ...settings,
     });
     if (answer.status > 201) throw new Error(`PUT of destination ${name}: ${JSON.stringify(answer.body)}`);

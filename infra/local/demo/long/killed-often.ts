@@ -33,7 +33,11 @@ export const killedOften = (world: MortalWorld, seed: number): Story => ({
   async play(stage) {
     const name = 'killed-often';
     stage.url = await world.start();
-    const mailbox = await stage.destination(name, { repeatSafe: true, schedule: [1, 1, 1, 1, 1, 1, 1] });
+    const mailbox = await stage.destination(name, {
+      repeatSafe: true,
+      schedule: [1, 1, 1, 1, 1, 1, 1],
+      timeoutMs: 1_000,
+    });
     stage.partner.script(name, [{ status: 200, delayMs: 30 }]);
     const ids = Array.from({ length: DELIVERIES }, (_, index) => `k-${index}`);
     const submitted = submitAll(stage, ids, name);

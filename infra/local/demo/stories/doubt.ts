@@ -5,7 +5,7 @@ import { check, counts, type Story, told } from '../story.ts';
 export const timeoutRepeatSafe: Story = {
   title: 'a time-out after the partner acted, repeat is safe',
   async play(stage) {
-    const mailbox = await stage.destination('slow-safe', { repeatSafe: true, schedule: [1, 1] });
+    const mailbox = await stage.destination('slow-safe', { repeatSafe: true, schedule: [1, 1], timeoutMs: 2_000 });
     stage.partner.script('slow-safe', [{ hang: true, act: true }, { status: 200 }]);
     await stage.submit('slow-safe-1', 'slow-safe');
     const shown = await stage.ended('slow-safe-1', 'slow-safe');
@@ -23,7 +23,7 @@ export const timeoutRepeatSafe: Story = {
 export const timeoutNotRepeatSafe: Story = {
   title: 'a time-out after the partner acted, repeat is not safe',
   async play(stage) {
-    const mailbox = await stage.destination('slow-unsafe', { repeatSafe: false, schedule: [1, 1] });
+    const mailbox = await stage.destination('slow-unsafe', { repeatSafe: false, schedule: [1, 1], timeoutMs: 2_000 });
     stage.partner.script('slow-unsafe', [{ hang: true, act: true }, { status: 200 }], { keys: 'ignores' });
     await stage.submit('slow-unsafe-1', 'slow-unsafe');
     const shown = await stage.ended('slow-unsafe-1', 'slow-unsafe');

@@ -23,7 +23,7 @@ export const failingFirstPublish = (world: Receiver): Receiver => {
 export const publishFailed: Story = {
   title: 'a publish that failed is delivered by the sweep',
   async play(stage) {
-    const mailbox = await stage.destination('unpublished', { repeatSafe: true });
+    const mailbox = await stage.destination('unpublished', { repeatSafe: true, timeoutMs: 2_000 });
     const { status } = await stage.submit(UNPUBLISHED, 'unpublished');
     const shown = await stage.ended(UNPUBLISHED, 'unpublished');
     return told(

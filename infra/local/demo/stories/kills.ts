@@ -83,7 +83,7 @@ export const killStories = (world: MortalWorld): readonly Story[] => {
   const dieAll = async (stage: Stage): Promise<void> => {
     for (const kill of KILLS) {
       stage.url = await world.start({ point: kill.point, destination: kill.name });
-      await stage.destination(kill.name, { repeatSafe: kill.repeatSafe, schedule: [1, 1] });
+      await stage.destination(kill.name, { repeatSafe: kill.repeatSafe, schedule: [1, 1], timeoutMs: 2_000 });
       // The answer may be lost with the process; what was accepted stands all the same.
       await stage.submit(`${kill.name}-1`, kill.name).catch(() => undefined);
       await world.killed();
