@@ -30,40 +30,65 @@ export interface Signed {
 /** Lets a request through whose token has the right; `admin` has them all. */
 export type Guard = (right: Right) => MiddlewareHandler<Signed>;
 
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const TOKEN_CHARS_MAX = 512;
+
+/** Whether a text could be a bearer token at all. */
+export const isTokenText = (text: string): boolean => text.length <= TOKEN_CHARS_MAX && TOKEN.test(text);
 
 export const tokenHash = (token: string): string => createHash('sha256').update(token, 'utf8').digest('base64url');
 
 /** The token of the header, or undefined where there is none, or more than one, or another scheme. */
 const bearerOf = (header: string | undefined): string | undefined => {
-  const match = header === undefined ? null : /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header);
-  return match?.[1] !== undefined && match[1].length <= TOKEN_CHARS_MAX ? match[1] : undefined;
+  const [, text = ''] = /^Bearer +(\S+)$/i.exec(header ?? '') ?? [];
+  return isTokenText(text) ? text : undefined;
 };
 
 type Needs = Pick<World, 'ledger' | 'clock' | 'telemetry'>;
 
+export type Presented =
+  | { readonly kind: 'known'; readonly token: Token }
+  /** Never there, or revoked. */
+  | { readonly kind: 'unknown' }
+  /** It has failed too often lately, and was not looked at. */
+  | { readonly kind: 'wait'; readonly waitSec: number };
+
+/** Looks a token up, however it was presented. */
+export type Door = (text: string) => Promise<Presented>;
+
 /** One for an app: what it remembers of failures is bounded, and only of this process. */
-export const createGuard = (world: Needs): Guard => {
+export const createDoor = (world: Needs): Door => {
   const failures = failureMemory(world);
-  return (right) => async (context, next) => {
-    const text = bearerOf(context.req.header('authorization'));
-    if (text === undefined) return unsigned(context, 'send a token as "Authorization: Bearer <token>"');
+  return async (text) => {
     const hash = tokenHash(text);
     const waitSec = failures.waitSec(hash);
-    if (waitSec !== undefined) return tooMany(context, waitSec);
+    if (waitSec !== undefined) return { kind: 'wait', waitSec };
     const token = failures.isFresh(hash) ? undefined : await loadToken(world, hash);
-    if (token === undefined) {
-      failures.add(hash);
-      return unsigned(context, 'this token is not known or was revoked');
-    }
-    if (!token.rights.includes(right) && !token.rights.includes('admin')) {
-      const detail = `token ${token.name} lacks the right "${right}"`;
-      return problem(context, { status: 403, code: 'right-missing', detail });
-    }
-    context.set('actor', token.name);
-    return next();
+    if (token !== undefined) return { kind: 'known', token };
+    failures.add(hash);
+    return { kind: 'unknown' };
   };
 };
+
+export const isAllowed = ({ rights }: Pick<Token, 'rights'>, right: Right): boolean =>
+  rights.includes(right) || rights.includes('admin');
+
+export const createGuard =
+  (world: Needs, door: Door = createDoor(world)): Guard =>
+  (right) =>
+  async (context, next) => {
+    const text = bearerOf(context.req.header('authorization'));
+    if (text === undefined) return unsigned(context, 'send a token as "Authorization: Bearer <token>"');
+    const presented = await door(text);
+    if (presented.kind === 'wait') return tooMany(context, presented.waitSec);
+    if (presented.kind === 'unknown') return unsigned(context, 'this token is not known or was revoked');
+    if (!isAllowed(presented.token, right)) return rightMissing(context, presented.token, right);
+    context.set('actor', presented.token.name);
+    return next();
+  };
+
+const rightMissing = (context: Context, { name }: Token, right: Right): Response =>
+  problem(context, { status: 403, code: 'right-missing', detail: `token ${name} lacks the right "${right}"` });
 
 const loadToken = async ({ ledger }: Needs, hash: string): Promise<Token | undefined> => {
   const found = await ledger.load({ item: 'token', hash });

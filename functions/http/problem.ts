@@ -53,36 +53,40 @@ export const notFound = (context: Context): Response =>
     detail: `${context.req.method} ${context.req.path} is not a route here`,
   });
 
-/** The last catch of an app: a broken port is 503 and worth a repeat; anything else is a bug of ours. */
+/** The last catch of an app. */
 export const problemOfError =
   (telemetry: Telemetry) =>
-  (error: Error, context: Context): Response => {
-    if (error instanceof HTTPException && error.status === 413) {
-      return problem(context, { status: 413, code: 'body-too-large', detail: 'the request body is too large' });
-    }
-    if (error instanceof PortUnavailable) {
-      telemetry.line('api.unavailable', {
-        requestId: context.get('requestId'),
-        port: error.port,
-        detail: error.message,
-      });
-      const detail = `the ${error.port} cannot be reached at the moment; nothing is lost, repeat the same request`;
-      return problem(context, { status: 503, code: `${error.port}-unavailable`, detail });
-    }
-    if (error instanceof BadCursor) {
-      return problem(context, { status: 400, code: 'bad-cursor', detail: error.message, field: 'cursor' });
-    }
-    if (error instanceof LedgerCorrupt) {
-      telemetry.count('ledger-corrupt');
-      telemetry.line('ledger.corrupt', { requestId: context.get('requestId'), detail: error.message });
-      const detail = 'an item of the ledger is broken; it has been logged, and a person has to repair it';
-      return problem(context, { status: 500, code: 'ledger-corrupt', detail });
-    }
-    telemetry.line('api.error', {
+  (error: Error, context: Context): Response =>
+    problem(context, problemIn(error, context, telemetry));
+
+/** What an error is to the caller, and written down: a broken port is 503 and worth a repeat; all else is a bug of ours. */
+export const problemIn = (error: Error, context: Context, telemetry: Telemetry): Problem => {
+  if (error instanceof HTTPException && error.status === 413) {
+    return { status: 413, code: 'body-too-large', detail: 'the request body is too large' };
+  }
+  if (error instanceof PortUnavailable) {
+    telemetry.line('api.unavailable', {
       requestId: context.get('requestId'),
-      route: context.req.path,
-      detail: error.stack ?? error.message,
+      port: error.port,
+      detail: error.message,
     });
-    telemetry.count('internal-error');
-    return problem(context, { status: 500, code: 'internal', detail: 'a fault of ours; it has been logged' });
-  };
+    const detail = `the ${error.port} cannot be reached at the moment; nothing is lost, repeat the same request`;
+    return { status: 503, code: `${error.port}-unavailable`, detail };
+  }
+  if (error instanceof BadCursor) {
+    return { status: 400, code: 'bad-cursor', detail: error.message, field: 'cursor' };
+  }
+  if (error instanceof LedgerCorrupt) {
+    telemetry.count('ledger-corrupt');
+    telemetry.line('ledger.corrupt', { requestId: context.get('requestId'), detail: error.message });
+    const detail = 'an item of the ledger is broken; it has been logged, and a person has to repair it';
+    return { status: 500, code: 'ledger-corrupt', detail };
+  }
+  telemetry.line('api.error', {
+    requestId: context.get('requestId'),
+    route: context.req.path,
+    detail: error.stack ?? error.message,
+  });
+  telemetry.count('internal-error');
+  return { status: 500, code: 'internal', detail: 'a fault of ours; it has been logged' };
+};

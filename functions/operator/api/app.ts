@@ -1,11 +1,12 @@
 /** The operator's API: read what the ledger says, set up destinations, decide. Each group of routes in its own file. */
-import { Hono } from 'hono';
+import { type Handler, Hono } from 'hono';
 import type { TargetPolicy } from '../../core/target.ts';
-import { createGuard, type Signed } from '../../http/auth.ts';
+import { createDoor, createGuard, type Door, type Signed } from '../../http/auth.ts';
 import { notFound, problemOfError } from '../../http/problem.ts';
 import { logged } from '../../http/request-log.ts';
 import { addRoute } from '../../http/route.ts';
 import type { World } from '../../ports.ts';
+import type { Seen } from '../console/session.ts';
 import { ROUTES } from '../contract/routes.ts';
 import { addAuditRoutes } from './audit.ts';
 import { addDecisionRoutes } from './decisions.ts';
@@ -26,10 +27,15 @@ export const createOperatorApp = (world: Operator, policy: TargetPolicy): Hono<S
   const app = new Hono<Signed>();
   app.onError(problemOfError(world.telemetry));
   app.notFound(notFound);
+  const door = createDoor(world);
+  // Ahead of the rest: the console logs its requests and answers its errors in its own way.
+  const console = consoleOf(world, door);
+  app.all('/console', console);
+  app.all('/console/*', console);
   app.use(logged(world));
   app.get('/healthz', (context) => context.json({ ok: true }));
   app.get('/openapi.json', async (context) => context.json(await apiDocument()));
-  const guard = createGuard(world);
+  const guard = createGuard(world, door);
   const on: On = (name, handler) => addRoute(app, guard, ROUTES[name], handler);
   addEventRoutes(on, world);
   addDestinationRoutes(on, world, policy);
@@ -44,3 +50,12 @@ export const createOperatorApp = (world: Operator, policy: TargetPolicy): Hono<S
 
 /** Made when somebody asks for it, and not at every cold start: the schemas of all answers are in it. */
 const apiDocument = async (): Promise<unknown> => (await import('../contract/document.ts')).openApiDocument();
+
+/** Loaded when somebody looks at a page, and not with the API. */
+const consoleOf = (world: Operator, door: Door): Handler => {
+  let made: Promise<Hono<Seen>> | undefined;
+  return async (context) => {
+    made ??= import('../console/app.ts').then(({ createConsoleApp }) => createConsoleApp(world, door));
+    return (await made).fetch(context.req.raw, context.env);
+  };
+};

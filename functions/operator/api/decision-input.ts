@@ -22,9 +22,15 @@ export const readDecision = async <Body>(
   const body = await jsonBody(context);
   if (body.kind === 'bad') return body;
   // Without a body, what is missing has a name all the same.
-  const parsed = schema.safeParse(body.value ?? {}, { reportInput: true });
-  if (!parsed.success) return invalid(parsed.error.issues[0], 'the body');
-  return { kind: 'ok', value: { request: request.value, actor: context.get('actor'), body: parsed.data } };
+  const read = readBody(body.value ?? {}, schema);
+  if (read.kind === 'bad') return read;
+  return { kind: 'ok', value: { request: request.value, actor: context.get('actor'), body: read.value } };
+};
+
+/** What was asked for, by the schema of its route, however it came. */
+export const readBody = <Body>(value: unknown, schema: z.ZodMiniType<Body>): Read<Body> => {
+  const parsed = schema.safeParse(value, { reportInput: true });
+  return parsed.success ? { kind: 'ok', value: parsed.data } : invalid(parsed.error.issues[0], 'the body');
 };
 
 /**

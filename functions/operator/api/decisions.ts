@@ -10,7 +10,7 @@ import { decideDelivery, peopleIn, type Wish } from '../commands/deliveries.ts';
 import { type DestinationAsked, pauseDestination, resumeDestination } from '../commands/pause.ts';
 import { type ReplayDecided, replayEvent } from '../commands/replay.ts';
 import { parkedOf } from '../commands/stats.ts';
-import { testDestination } from '../commands/test-destination.ts';
+import { type DestinationTested, testDestination } from '../commands/test-destination.ts';
 import { reasonBody, redriveBody, replayBody, resolveBody } from '../contract/inputs.ts';
 import { readDecision } from './decision-input.ts';
 import { refusal, reused } from './decision-problems.ts';
@@ -99,7 +99,7 @@ const onReplay = async (context: Context<Signed>, world: Needs): Promise<Respons
   return context.json({ event: made.event, replayOf: event, deliveries, decision: request }, 202);
 };
 
-const replayProblem = (event: string, refused: Exclude<ReplayDecided, { kind: 'done' }>): Problem => {
+export const replayProblem = (event: string, refused: Exclude<ReplayDecided, { kind: 'done' }>): Problem => {
   switch (refused.kind) {
     case 'absent':
       return absent(`event ${event}`);
@@ -136,7 +136,7 @@ const askedOf = async (context: Context<Signed>): Promise<Read<DestinationAsked>
   return { kind: 'ok', value: { request, actor, reason: body.reason, destination: segment.value } };
 };
 
-const refusedProblem = (destination: string, kind: 'absent' | 'reused' | 'newer'): Problem => {
+export const refusedProblem = (destination: string, kind: 'absent' | 'reused' | 'newer'): Problem => {
   if (kind === 'absent') return absent(`destination ${destination}`);
   return kind === 'reused' ? reused : newer;
 };
@@ -164,12 +164,14 @@ const onTest = async (context: Context<Signed>, world: Needs): Promise<Response>
   if (asked.kind === 'bad') return problem(context, asked.problem);
   const { destination, request } = asked.value;
   const done = await testDestination(world, asked.value);
-  if (done.kind === 'conflict') {
-    const detail = `event ${done.event} is somebody else's; test again, with another request id`;
-    return problem(context, { status: 409, code: 'event-conflict', detail });
-  }
-  if (done.kind !== 'done') return problem(context, refusedProblem(destination, done.kind));
+  if (done.kind !== 'done') return problem(context, testProblem(destination, done));
   return context.json({ event: done.event, href: hrefOf(done.event, destination), decision: request }, 202);
+};
+
+export const testProblem = (destination: string, refused: Exclude<DestinationTested, { kind: 'done' }>): Problem => {
+  if (refused.kind !== 'conflict') return refusedProblem(destination, refused.kind);
+  const detail = `event ${refused.event} is somebody else's; test again, with another request id`;
+  return { status: 409, code: 'event-conflict', detail };
 };
 
 const onDelete = async (context: Context<Signed>, world: Needs): Promise<Response> => {

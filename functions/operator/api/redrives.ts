@@ -57,7 +57,10 @@ const onPlan = async (context: Context<Signed>, world: Needs): Promise<Response>
   return answerShown(context, world, planned.operation.operation, planned.repeated ? 200 : 201);
 };
 
-const planProblem = (refused: Exclude<Planned, { kind: 'planned' }>, destination: string | undefined): Problem => {
+export const planProblem = (
+  refused: Exclude<Planned, { kind: 'planned' }>,
+  destination: string | undefined,
+): Problem => {
   switch (refused.kind) {
     case 'reused':
       return reused;
@@ -84,17 +87,21 @@ const onRun = async (
   if (read.kind === 'bad') return problem(context, read.problem);
   const { request, actor, body } = read.value;
   const done = await command(world, { request, actor, reason: body.reason, operation });
-  switch (done.kind) {
-    case 'done':
-      return answerShown(context, world, operation, 200, { decision: request });
+  if (done.kind === 'done') return answerShown(context, world, operation, 200, { decision: request });
+  return problem(context, runProblem(done, context.req.param('operation') ?? ''));
+};
+
+/** `named`: the operation as it was asked for. */
+export const runProblem = (refused: Exclude<RunDecided, { kind: 'done' }>, named: string): Problem => {
+  switch (refused.kind) {
     case 'refused':
-      return problem(context, refusalOf(done.code, done.operation));
+      return refusalOf(refused.code, refused.operation);
     case 'absent':
-      return problem(context, unknown(context));
+      return absent(`operation ${named.slice(0, 64)}`);
     case 'reused':
-      return problem(context, reused);
+      return reused;
     case 'newer':
-      return problem(context, newer);
+      return newer;
   }
 };
 

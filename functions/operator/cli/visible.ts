@@ -1,20 +1,12 @@
-/**
- * Text of strangers on a terminal. An id, a reason or an excerpt may hold anything, and must be seen as what it is: it
- * may not move the cursor, colour a line, turn the direction of what stands behind it, or look like nothing.
- *
- * Escaped are control characters (C0, DEL, C1), format characters (bidirectional controls, zero-width marks, tags), line
- * and paragraph separators, private use, and what is not assigned. The form is that of JavaScript: `\u{202e}`.
- */
+/** Text of strangers on a terminal: it may not move the cursor or colour a line, and nothing of it is out of sight. */
 import stringWidth from 'string-width';
-
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
+import { HIDDEN, withHiddenShown } from '../../core/hidden.ts';
 
 declare const safe: unique symbol;
 /** Text that a terminal may be given: made here and in `print.ts` only. */
 export type Safe = string & { readonly [safe]: true };
 
-export const visible = (text: string): Safe =>
-  text.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`) as Safe;
+export const visible = (text: string): Safe => withHiddenShown(text) as Safe;
 
 /** A sentence of ours with values of others in it: said`event ${id} is gone`. */
 export const said = (strings: TemplateStringsArray, ...values: readonly (string | number | Safe)[]): Safe =>

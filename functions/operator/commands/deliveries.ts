@@ -54,6 +54,9 @@ export const decideDelivery = async (world: Effects, asked: DeliveryAsked): Prom
   return once.kind === 'decided' ? answer(world, asked, once.decision, once.result) : once;
 };
 
+/** What would come of it as things stand; nothing is written. */
+export const previewDelivery = (world: Effects, asked: DeliveryAsked): Promise<Ready | Refused> => look(world, asked);
+
 const toAsked = ({ wish, ...asked }: DeliveryAsked): Asked => {
   switch (wish.command) {
     case 'redrive':

@@ -24,13 +24,28 @@ export interface Stats {
   readonly lastSweepAtMs: number | undefined;
 }
 
-export const readStats = async (world: Needs): Promise<Stats> => {
+export interface StatsOptions {
+  readonly cap?: number;
+  /** Where they are read already. */
+  readonly sweeps?: Promise<Sweeps>;
+}
+
+/** The last pass over each shard; undefined where one was never passed. */
+type Sweeps = readonly (Heartbeat | undefined)[];
+
+export const readSweeps = (world: Pick<World, 'ledger'>): Promise<Sweeps> =>
+  Promise.all(shards().map((shard) => heartbeat(world, shard)));
+
+export const readStats = async (
+  world: Needs,
+  { cap = COUNT_CAP, sweeps = readSweeps(world) }: StatsOptions = {},
+): Promise<Stats> => {
   const [open, parked, quarantined, dead, beats, overdueMs] = await Promise.all([
-    world.pages.count({ list: 'open' }, COUNT_CAP),
-    world.pages.count({ list: 'parked' }, COUNT_CAP),
-    world.pages.count({ list: 'quarantined' }, COUNT_CAP),
+    world.pages.count({ list: 'open' }, cap),
+    world.pages.count({ list: 'parked' }, cap),
+    world.pages.count({ list: 'quarantined' }, cap),
     world.deadLetters.stats(),
-    Promise.all(shards().map((shard) => heartbeat(world, shard))),
+    sweeps,
     Promise.all(shards().map((shard) => overdue(world, shard))),
   ]);
   if (dead.kind === 'failed') world.telemetry.line('queue.no-stats', { code: dead.code, detail: dead.detail });
@@ -38,7 +53,7 @@ export const readStats = async (world: Needs): Promise<Stats> => {
   const names = ['open', 'parked', 'quarantined'] as const;
   return {
     ...counts,
-    capped: names.filter((name) => counts[name] >= COUNT_CAP),
+    capped: names.filter((name) => counts[name] >= cap),
     queue: dead.kind === 'stats' ? dead : undefined,
     largestOverdueMs: Math.max(0, ...overdueMs, ...beats.map((beat) => beat?.largestOverdueMs ?? 0)),
     lastSweepAtMs: oldestPass(beats),
@@ -47,7 +62,7 @@ export const readStats = async (world: Needs): Promise<Stats> => {
 
 const shards = (): readonly number[] => Array.from({ length: DUE_SHARDS }, (_, shard) => shard);
 
-const heartbeat = async ({ ledger }: Needs, shard: number): Promise<Heartbeat | undefined> => {
+const heartbeat = async ({ ledger }: Pick<World, 'ledger'>, shard: number): Promise<Heartbeat | undefined> => {
   const found = await ledger.load({ item: 'heartbeat', shard });
   return found.kind === 'found' ? found.item : undefined;
 };

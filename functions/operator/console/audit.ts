@@ -1,0 +1,40 @@
+/** Who did what, when and why: decisions of people, and operations over many deliveries. */
+import { html } from 'hono/html';
+import { listDecisions } from '../commands/decision-list.ts';
+import { listRedrives } from '../commands/redrives.ts';
+import { decisionTable } from './decision-table.ts';
+import { type Frame, page } from './frame.ts';
+import { empty, head, pager } from './layout.ts';
+import { HOME, withQuery } from './links.ts';
+import { cursorIn, PAGE_ROWS } from './lists.ts';
+import { operationTable } from './operation-table.ts';
+
+const PATH = `${HOME}/audit`;
+const OPERATIONS_SHOWN = 5;
+
+export const showAudit = async (frame: Frame): Promise<Response> => {
+  const { world, context } = frame;
+  const cursor = cursorIn(context);
+  const [decisions, operations] = await Promise.all([
+    listDecisions(world, PAGE_ROWS, cursor),
+    listRedrives(world, OPERATIONS_SHOWN, undefined),
+  ]);
+  const nowMs = world.clock.nowMs();
+  const next = decisions.next === undefined ? undefined : withQuery(PATH, { cursor: decisions.next });
+  const main = html`${head({
+    title: 'Audit',
+    says: 'Every decision of a person has a name and a reason, and was written down before it acted.',
+  })}
+<section><h2>Decisions</h2>${
+    decisions.items.length === 0
+      ? empty('No decisions', 'Nobody has paused, redriven, resolved or cancelled anything yet.')
+      : decisionTable(decisions.items, nowMs)
+  }${pager(next, cursor === undefined ? undefined : PATH)}</section>
+<section><h2>Latest operations</h2>${
+    operations.items.length === 0
+      ? empty('No operations', 'A redrive over many deliveries stands here, with what it found and did.')
+      : operationTable(operations.items, nowMs)
+  }</section>
+<section class="card"><h2>Was anything altered?</h2><p>Each delivery's journal is a chain of hashes over its own lines. <code>onceward audit verify</code> follows all of them, and holds each against its row.</p></section>`;
+  return page(frame, { title: 'Audit', section: 'audit', main });
+};

@@ -1,0 +1,41 @@
+/** Addresses of the console. An id is percent-encoded once, here and nowhere else. */
+import { html } from 'hono/html';
+import type { DeliveryRef } from '../../core/model.ts';
+import { clipped, type Html } from './text.ts';
+
+export const HOME = '/console';
+
+const segment = encodeURIComponent;
+
+export const eventPath = (event: string): string => `${HOME}/events/${segment(event)}`;
+
+export const deliveryPath = ({ event, destination }: DeliveryRef): string =>
+  `${eventPath(event)}/deliveries/${segment(destination)}`;
+
+export const destinationPath = (destination: string): string => `${HOME}/destinations/${segment(destination)}`;
+
+export const redrivePath = (operation: string): string => `${HOME}/redrives/${segment(operation)}`;
+
+export type Parameters = Readonly<Record<string, string | undefined>>;
+
+/** A path with the parameters that are given. */
+export const withQuery = (path: string, parameters: Parameters): string => {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [`${name}=${segment(value)}`],
+  );
+  return given.length === 0 ? path : `${path}?${given.join('&')}`;
+};
+
+export const listPath = (list: string, parameters: Parameters = {}): string =>
+  withQuery(`${HOME}/deliveries`, { list, ...parameters });
+
+export const eventLink = (event: string): Html => html`<a class="id" href="${eventPath(event)}">${clipped(event)}</a>`;
+
+export const deliveryLink = (ref: DeliveryRef): Html =>
+  html`<a class="id" href="${deliveryPath(ref)}">${clipped(ref.event)}</a>`;
+
+export const destinationLink = (destination: string): Html =>
+  html`<a class="id" href="${destinationPath(destination)}">${clipped(destination)}</a>`;
+
+export const redriveLink = (operation: string): Html =>
+  html`<a class="id" href="${redrivePath(operation)}">${clipped(operation)}</a>`;
