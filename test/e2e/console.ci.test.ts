@@ -2,7 +2,7 @@
  * The console in a real browser, over the local world: real clicks, real pushes, a partner that counts. It takes some 40
  * seconds on two cores, and is left out where there is no Chromium.
  */
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
@@ -21,7 +21,7 @@ if (CHROMIUM === undefined) {
 }
 
 /** The rules of axe (https://github.com/dequelabs/axe-core), as its one script for a page. */
-const AXE = createRequire(import.meta.url)('axe-core').source;
+const AXE = axe.source;
 
 const findings = z.object({
   violations: z.array(

@@ -5,9 +5,9 @@ import { createDoor, createGuard, type Door, type Signed } from '../../http/auth
 import { notFound, problemOfError } from '../../http/problem.ts';
 import { logged } from '../../http/request-log.ts';
 import { addRoute } from '../../http/route.ts';
-import type { World } from '../../ports.ts';
 import type { Seen } from '../console/session.ts';
 import { ROUTES } from '../contract/routes.ts';
+import type { Operator } from '../operator.ts';
 import { addAuditRoutes } from './audit.ts';
 import { addDecisionRoutes } from './decisions.ts';
 import { addDestinationRoutes } from './destinations.ts';
@@ -18,20 +18,15 @@ import { addRedriveRoutes } from './redrives.ts';
 import { addStatsRoutes } from './stats.ts';
 import { addTokenRoutes } from './tokens.ts';
 
-export type Operator = Pick<
-  World,
-  'ledger' | 'pages' | 'pace' | 'queue' | 'deadLetters' | 'clock' | 'dice' | 'telemetry'
->;
-
 export const createOperatorApp = (world: Operator, policy: TargetPolicy): Hono<Signed> => {
   const app = new Hono<Signed>();
   app.onError(problemOfError(world.telemetry));
   app.notFound(notFound);
   const door = createDoor(world);
   // Ahead of the rest: the console logs its requests and answers its errors in its own way.
-  const console = consoleOf(world, door);
-  app.all('/console', console);
-  app.all('/console/*', console);
+  const pages = pagesOf(world, door);
+  app.all('/console', pages);
+  app.all('/console/*', pages);
   app.use(logged(world));
   app.get('/healthz', (context) => context.json({ ok: true }));
   app.get('/openapi.json', async (context) => context.json(await apiDocument()));
@@ -52,7 +47,7 @@ export const createOperatorApp = (world: Operator, policy: TargetPolicy): Hono<S
 const apiDocument = async (): Promise<unknown> => (await import('../contract/document.ts')).openApiDocument();
 
 /** Loaded when somebody looks at a page, and not with the API. */
-const consoleOf = (world: Operator, door: Door): Handler => {
+const pagesOf = (world: Operator, door: Door): Handler => {
   let made: Promise<Hono<Seen>> | undefined;
   return async (context) => {
     made ??= import('../console/app.ts').then(({ createConsoleApp }) => createConsoleApp(world, door));

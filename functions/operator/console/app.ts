@@ -12,7 +12,7 @@ import { secureHeaders } from 'hono/secure-headers';
 import type { Door } from '../../http/auth.ts';
 import { type Problem, problemIn } from '../../http/problem.ts';
 import { logged } from '../../http/request-log.ts';
-import type { Operator } from '../api/app.ts';
+import type { Operator } from '../operator.ts';
 import { addAssets } from './assets.ts';
 import { showAudit } from './audit.ts';
 import { addBulk } from './changes/bulk.ts';

@@ -1,7 +1,7 @@
 /** Small charts as SVG: no script, no style attribute, and every number in words beside or inside it. */
 import { html } from 'hono/html';
 import type { Ahead } from '../commands/overview.ts';
-import { counted, type Html, number } from './text.ts';
+import { type Html, number } from './text.ts';
 import { coarse } from './times.ts';
 
 const MINUTE = 60_000;
@@ -85,6 +85,3 @@ export const round = (value: number): number => Math.round(value * 10) / 10;
 /** How long ago each shard was last passed. */
 export const beatText = (passAtMs: number | undefined, nowMs: number): string =>
   passAtMs === undefined ? 'never' : `${coarse(Math.max(0, nowMs - passAtMs))} ago`;
-
-export const beatsSay = (silent: number): string =>
-  silent === 0 ? 'All four shards are swept.' : `${counted(silent, 'shard')} not swept lately.`;

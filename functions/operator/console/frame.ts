@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { Problem } from '../../http/problem.ts';
 import { problemBody } from '../../http/problem.ts';
-import type { Operator } from '../api/app.ts';
+import type { Operator } from '../operator.ts';
 import { bare, brand, head, type Page, render } from './layout.ts';
 import { HOME } from './links.ts';
 import type { Seen, Visitor } from './session.ts';

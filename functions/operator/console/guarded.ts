@@ -1,7 +1,7 @@
 /** Who may see a page, or make a change: asked by the server, whatever the pages show. */
 import type { Context, Handler } from 'hono';
 import type { Right } from '../../core/items.ts';
-import type { Operator } from '../api/app.ts';
+import type { Operator } from '../operator.ts';
 import { type Frame, problemPage } from './frame.ts';
 import { HOME, withQuery } from './links.ts';
 import type { Seen } from './session.ts';

@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import { type Door, isAllowed, isTokenText } from '../../http/auth.ts';
 import { rawBody } from '../../http/body.ts';
-import type { Operator } from '../api/app.ts';
+import type { Operator } from '../operator.ts';
 import { readForm } from './changes/form.ts';
 import { problemPage } from './frame.ts';
 import { bare, brand } from './layout.ts';

@@ -13,7 +13,7 @@ import { parseRequestId, type RequestId } from '../../../core/ids.ts';
 import type { Right } from '../../../core/items.ts';
 import { REASON_CHARS_MAX } from '../../../core/limits.ts';
 import type { Problem } from '../../../http/problem.ts';
-import type { Operator } from '../../api/app.ts';
+import type { Operator } from '../../operator.ts';
 import { type Frame, page, problemPage } from '../frame.ts';
 import { guarded } from '../guarded.ts';
 import { formMark, head, type Section } from '../layout.ts';
