@@ -1,7 +1,7 @@
 /** What is needed to explain a delivery: its row, the gate as it stands, and the decisions that its journal names. */
-import { type Explanation, explain } from '../../core/explain.ts';
+import { type Decisions, type Explanation, explain } from '../../core/explain.ts';
 import { viewGate } from '../../core/gate.ts';
-import type { DeliveryRef } from '../../core/model.ts';
+import type { Delivery, DeliveryRef } from '../../core/model.ts';
 import type { World } from '../../ports.ts';
 import { peopleIn } from './deliveries.ts';
 
@@ -14,12 +14,20 @@ export const explainDelivery = async (world: Pick<World, 'ledger' | 'clock'>, re
   const found = await world.ledger.load({ item: 'delivery', ...ref });
   if (found.kind === 'absent') return { kind: 'absent' };
   if (found.kind === 'later') return { kind: 'newer' };
+  const { explanation } = await explainRow(world, found.item);
+  return { kind: 'found', explanation };
+};
+
+/** Of a row that was read already. */
+export const explainRow = async (
+  world: Pick<World, 'ledger' | 'clock'>,
+  row: Delivery,
+): Promise<{ readonly explanation: Explanation; readonly decisions: Decisions }> => {
   const [{ config, gate }, decisions] = await Promise.all([
-    world.ledger.loadDestination(ref.destination),
-    peopleIn(world, found.item),
+    world.ledger.loadDestination(row.destination),
+    peopleIn(world, row),
   ]);
   const nowMs = world.clock.nowMs();
   const pause = gate.kind === 'found' ? gate.item.pause : undefined;
-  const explanation = explain(found.item, viewGate(config, gate, nowMs), pause, decisions, nowMs);
-  return { kind: 'found', explanation };
+  return { explanation: explain(row, viewGate(config, gate, nowMs), pause, decisions, nowMs), decisions };
 };

@@ -1,38 +1,18 @@
-/** What a delivery has come to, in a sentence, and what is certain about it. */
+/** What a delivery has come to: the answer first, then what is certain, what is not, and what comes next. */
 import { html } from 'hono/html';
-import type { Delivery } from '../../core/model.ts';
-import { reasonText } from './states.ts';
-import { counted, type Html } from './text.ts';
-import { coarse, spanOf } from './times.ts';
+import type { Explanation } from '../../core/explain.ts';
+import { type Section, wordsOf } from '../../core/explain-words.ts';
+import { type Html, shown } from './text.ts';
 
-export const answerOf = (row: Delivery, nowMs: number): Html =>
-  html`<p class="answer">${sentence(row, nowMs)}</p><ul>${facts(row).map((fact) => html`<li>${fact}</li>`)}</ul>`;
+/** Its history stands on the same page, as a picture and as the journal. */
+const TOLD_BELOW = 'What happened';
 
-const sentence = (row: Delivery, nowMs: number): string => {
-  switch (row.status) {
-    case 'delivered':
-      return row.by === 'decision'
-        ? 'A person has resolved it as delivered.'
-        : `Delivered ${spanOf(row.endedAtMs - row.acceptedAtMs)} after it was accepted, by attempt ${row.attempts}.`;
-    case 'cancelled':
-      return row.reason === 'shadow'
-        ? 'Nothing was sent: its destination is in shadow mode.'
-        : 'A person has cancelled it.';
-    case 'quarantined':
-      return `It waits for a person since ${coarse(nowMs - row.endedAtMs)}: ${reasonText(row.reason)}.`;
-    case 'claimed':
-      return `Attempt ${row.claim.attempt} is under way.`;
-    case 'pending':
-      if (row.parking)
-        return `It is parked since ${coarse(nowMs - row.parking.sinceMs)}: its destination is ${row.parking.reason}.`;
-      return row.dueAtMs > nowMs
-        ? `Attempt ${row.attempts + 1} comes in ${spanOf(row.dueAtMs - nowMs)}.`
-        : `Attempt ${row.attempts + 1} is due; it waits for its message.`;
-  }
+export const answerOf = (explained: Explanation): Html => {
+  const [short, ...rest] = wordsOf(explained);
+  const [state = '', effect = ''] = short?.lines ?? [];
+  const parts = rest.filter(({ title }) => title !== TOLD_BELOW);
+  return html`<p class="answer">${shown(effect)}</p><p class="soft">${shown(state)}</p><div class="parts">${parts.map(partOf)}</div>`;
 };
 
-const facts = (row: Delivery): readonly string[] => {
-  const outcomes = row.journal.lines.filter(({ entry }) => entry.kind === 'outcome' || entry.kind === 'late-outcome');
-  const successes = outcomes.filter(({ entry }) => entry.class === 'delivered').length;
-  return [`${counted(row.attempts, 'attempt')} claimed, ${counted(successes, 'success', 'successes')} recorded.`];
-};
+const partOf = ({ title, lines }: Section): Html =>
+  html`<div><h2>${title}</h2><ul>${lines.map((line) => html`<li>${shown(line)}</li>`)}</ul></div>`;

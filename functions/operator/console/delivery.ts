@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { attemptsInDoubt } from '../../core/doubt.ts';
 import type { Delivery, Excerpt } from '../../core/model.ts';
 import { absent, deliverySegments, newer } from '../api/segments.ts';
-import { decisionsIn } from '../commands/deliveries.ts';
+import { explainRow } from '../commands/explain.ts';
 import { ROUTES } from '../contract/routes.ts';
 import { answerOf } from './answer.ts';
 import { type Frame, page, problemPage } from './frame.ts';
@@ -28,7 +28,7 @@ export const showDelivery = async (frame: Frame): Promise<Response> => {
     return problemPage(context, problem, world.clock.nowMs());
   }
   const row = found.item;
-  const decisions = await decisionsIn(world, row);
+  const { explanation, decisions } = await explainRow(world, row);
   const nowMs = world.clock.nowMs();
   const isOpen = row.status === 'pending' || row.status === 'claimed';
   const main = html`${head({
@@ -38,7 +38,7 @@ export const showDelivery = async (frame: Frame): Promise<Response> => {
     acts: actsOn(row, frame.visitor),
   })}${doneNote(context)}
 <div id="delivery"${isOpen ? html` data-live="3"` : ''}>
-<section class="card answers">${answerOf(row, nowMs)}</section>
+<section class="card answers">${answerOf(explanation)}</section>
 <section class="card"><h2>Timeline <small>gaps are pressed together</small></h2>${timeline(row, nowMs)}</section>
 <section class="split lopsided"><div class="card"><h2>Journal</h2>${journalList(row, decisions, nowMs)}</div>
 <div class="card"><h2>Facts</h2>${facts(row, nowMs)}${excerpts(row)}</div></section></div>`;

@@ -131,10 +131,12 @@ dl.facts dt { color: var(--soft); }
 dl.facts dd { margin: 0; min-width: 0; }
 pre { font-family: var(--mono); font-size: .87em; white-space: pre-wrap; background: var(--faint); border-radius: 7px; padding: .8rem 1rem; margin: .3rem 0 0; max-height: 16rem; overflow: auto; }
 .answer { font-size: 1.12rem; line-height: 1.55; margin: 0 0 .6rem; max-width: 50rem; }
-.answers { margin-bottom: 2.2rem; }
-.answers ul { margin: 0; padding: 0; list-style: none; color: var(--soft); max-width: 50rem; }
-.answers li { margin: .2rem 0; }
-.answers li strong { color: var(--ink); font-weight: 500; }
+.answer { font-weight: 500; }
+.soft { color: var(--soft); max-width: none; }
+.parts { display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: 1.2rem 2rem; border-top: 1px solid var(--line); padding-top: 1.1rem; margin-top: 1.1rem; }
+.parts h2 { font-size: .87rem; font-weight: 500; color: var(--soft); margin-bottom: .35rem; }
+.parts ul { margin: 0; padding: 0; list-style: none; font-size: .95em; }
+.parts li + li { margin-top: .35rem; }
 
 .tabs { display: flex; gap: 1.5rem; border-bottom: 1px solid var(--line); margin: 0 0 1.5rem; overflow-x: auto; }
 .tabs a { color: var(--soft); padding: .45rem 0; margin-bottom: -1px; border-bottom: 2px solid transparent; white-space: nowrap; }
