@@ -293,7 +293,7 @@ describe('a change', () => {
     }
     const tested = await visitor.submit(await visitor.get(`${at}/test`), `${at}/test`, { reason: 'is it there?' });
     await world.run(1_000);
-    expect(wordsIn((await visitor.get(tested.location ?? '')).text)).toContain('Delivered');
+    expect(wordsIn((await visitor.get(tested.location ?? '')).text)).toContain('one recorded success: one effect');
   });
 
   it('of many is counted first, then decided one by one, once', async () => {

@@ -112,4 +112,9 @@ export const linksIn = (text: string): readonly string[] =>
 
 /** What a reader sees. */
 export const wordsIn = (text: string): string =>
-  unescaped(text.replace(/<(script|style|head)\b.*?<\/\1>/gs, '').replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ');
+  unescaped(
+    text
+      .replace(/<(script|style|head)\b.*?<\/\1>/gs, '')
+      .replace(/<\/?(?:bdi|span|a|b|small|strong|code)\b[^>]*>/g, '')
+      .replace(/<[^>]*>/g, ' '),
+  ).replace(/\s+/g, ' ');

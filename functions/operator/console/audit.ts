@@ -35,6 +35,7 @@ export const showAudit = async (frame: Frame): Promise<Response> => {
       ? empty('No operations', 'A redrive over many deliveries stands here, with what it found and did.')
       : operationTable(operations.items, nowMs)
   }</section>
-<section class="card"><h2>Was anything altered?</h2><p>Each delivery's journal is a chain of hashes over its own lines. <code>onceward audit verify</code> follows all of them, and holds each against its row.</p></section>`;
+<section class="card"><h2>Was anything altered?</h2><p>Each delivery's journal is a chain of hashes over its own lines. The page of an event follows those of its deliveries, and holds each against its row; <code>onceward audit verify</code> does it for a destination, or for everything, and against heads that were logged before.</p>
+<form class="filter" method="get" action="${HOME}/find"><input name="event" aria-label="Event to check" placeholder="Event" maxlength="1024"><button>Check</button></form></section>`;
   return page(frame, { title: 'Audit', section: 'audit', main });
 };

@@ -24,7 +24,7 @@ const aboutOf = ({ event, destination, operation }: Decided): Html => {
     return html`${deliveryLink({ event, destination })} to ${destinationLink(destination)}`;
   if (event !== undefined) return eventLink(event);
   if (destination !== undefined) return destinationLink(destination);
-  return operation === undefined ? html`` : redriveLink(operation);
+  return operation === undefined ? html`` : redriveLink(operation, 14);
 };
 
 const resultOf = ({ result }: Decided): Html => {

@@ -82,7 +82,7 @@ ${row.status === 'pending' || row.status === 'claimed' ? html`<dt>Looked after</
 <dt>Redrives</dt><dd>${row.redrives}</dd>
 ${doubtful.length === 0 ? '' : html`<dt>In doubt</dt><dd>attempt ${doubtful.join(', ')}</dd>`}
 <dt>Payload hash</dt><dd><code>${row.payloadHash}</code></dd>
-<dt>Journal head</dt><dd><code>${row.journal.head}</code></dd>
+<dt>Journal head</dt><dd><code>${row.journal.head}</code> <small><a href="${eventPath(row.event)}">was anything altered?</a></small></dd>
 </dl>`;
 };
 

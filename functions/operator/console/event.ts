@@ -3,7 +3,9 @@ import { html } from 'hono/html';
 import { parseEventId } from '../../core/ids.ts';
 import type { AcceptedEvent } from '../../core/items.ts';
 import { absent, eventSegment, newer } from '../api/segments.ts';
+import { auditEvent } from '../commands/audit.ts';
 import { ROUTES } from '../contract/routes.ts';
+import { alteredSection } from './altered.ts';
 import { type Frame, page, problemPage } from './frame.ts';
 import { act, head, table } from './layout.ts';
 import { deliveryPath, destinationLink, eventLink, eventPath, HOME } from './links.ts';
@@ -22,7 +24,10 @@ export const showEvent = async (frame: Frame): Promise<Response> => {
     return problemPage(context, problem, world.clock.nowMs());
   }
   const event = found.item;
-  const items = await world.ledger.loadEvent(event.event);
+  const [items, audited = []] = await Promise.all([
+    world.ledger.loadEvent(event.event),
+    auditEvent(world, event.event),
+  ]);
   const rows = items.filter((item) => item.item === 'delivery');
   const conflicts = items.filter((item) => item.item === 'conflict').length;
   const nowMs = world.clock.nowMs();
@@ -46,6 +51,7 @@ export const showEvent = async (frame: Frame): Promise<Response> => {
       ...columns,
     ],
   )}</section>
+${alteredSection(audited)}
 <section class="card"><h2>What was accepted</h2>${facts(event, conflicts, nowMs)}</section>`;
   return page(frame, { title: `Event ${event.event}`, section: 'deliveries', main });
 };

@@ -1,5 +1,6 @@
 /** The frame of every page: where one is, where one can go, who one is. */
 import { html } from 'hono/html';
+import { withHiddenShown } from '../../core/hidden.ts';
 import { PAGE_ICON, PAGE_SCRIPT, STYLE_SHEET } from './assets.ts';
 import { HOME, listPath } from './links.ts';
 import type { Visitor } from './session.ts';
@@ -33,7 +34,7 @@ export const bare = (title: string, body: Html, head: Html = NOTHING): Html => h
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${title} · Onceward</title>
+<title>${withHiddenShown(title)} · Onceward</title>
 <link rel="icon" href="${PAGE_ICON.path}">
 <link rel="stylesheet" href="${STYLE_SHEET.path}">
 <script src="${PAGE_SCRIPT.path}" defer></script>

@@ -1,6 +1,5 @@
 /** Addresses of the console. An id is percent-encoded once, here and nowhere else. */
 import { html } from 'hono/html';
-import type { DeliveryRef } from '../../core/model.ts';
 import { clipped, type Html } from './text.ts';
 
 export const HOME = '/console';
@@ -9,7 +8,13 @@ const segment = encodeURIComponent;
 
 export const eventPath = (event: string): string => `${HOME}/events/${segment(event)}`;
 
-export const deliveryPath = ({ event, destination }: DeliveryRef): string =>
+/** A delivery by its two ids, also where nothing has checked them. */
+export interface Named {
+  readonly event: string;
+  readonly destination: string;
+}
+
+export const deliveryPath = ({ event, destination }: Named): string =>
   `${eventPath(event)}/deliveries/${segment(destination)}`;
 
 export const destinationPath = (destination: string): string => `${HOME}/destinations/${segment(destination)}`;
@@ -31,11 +36,11 @@ export const listPath = (list: string, parameters: Parameters = {}): string =>
 
 export const eventLink = (event: string): Html => html`<a class="id" href="${eventPath(event)}">${clipped(event)}</a>`;
 
-export const deliveryLink = (ref: DeliveryRef): Html =>
+export const deliveryLink = (ref: Named): Html =>
   html`<a class="id" href="${deliveryPath(ref)}">${clipped(ref.event)}</a>`;
 
 export const destinationLink = (destination: string): Html =>
   html`<a class="id" href="${destinationPath(destination)}">${clipped(destination)}</a>`;
 
-export const redriveLink = (operation: string): Html =>
-  html`<a class="id" href="${redrivePath(operation)}">${clipped(operation)}</a>`;
+export const redriveLink = (operation: string, characters?: number): Html =>
+  html`<a class="id" href="${redrivePath(operation)}">${clipped(operation, characters)}</a>`;

@@ -25,7 +25,7 @@ export const sourceText = ({ source, destination, reason }: Operation): Html =>
 
 export const operationTable = (operations: readonly Operation[], nowMs: number): Html =>
   table('Redrives', operations, [
-    { title: 'Redrive', of: ({ operation }) => redriveLink(operation), lead: true },
+    { title: 'Redrive', of: ({ operation }) => redriveLink(operation, 14), lead: true },
     { title: 'State', of: operationState },
     { title: 'Over', of: sourceText },
     { title: 'Planned', of: ({ messages }) => number(messages), numeric: true },

@@ -1,5 +1,6 @@
 /** What waits for a person: chosen one by one or together, with a count of what would happen before it does. */
 import { html } from 'hono/html';
+import { withHiddenShown } from '../../core/hidden.ts';
 import type { Delivery, QuarantineReason } from '../../core/model.ts';
 import { type Listed, listDeliveries } from '../commands/lists.ts';
 import { ROUTES } from '../contract/routes.ts';
@@ -102,7 +103,7 @@ const stateCell = (one: Listed): Html =>
 const pickCell = (one: Listed): Html => {
   const { event, destination } = refOf(one);
   return one.kind === 'row'
-    ? html`<input type="checkbox" name="pick" value="${pickOf(one.row)}" aria-label="Choose ${event} to ${destination}">`
+    ? html`<input type="checkbox" name="pick" value="${pickOf(one.row)}" aria-label="${withHiddenShown(`Choose ${event} to ${destination}`)}">`
     : NOTHING;
 };
 

@@ -75,7 +75,7 @@ input[type=checkbox], input[type=radio] { accent-color: var(--accent); width: 1.
 form.stack > * { margin-bottom: 1.25rem; }
 form.stack label.field { display: block; }
 label.field > span, fieldset legend { display: block; font-weight: 500; margin-bottom: .3rem; padding: 0; }
-label.field small, fieldset small { display: block; }
+label.field small, fieldset small { display: block; margin-top: .25rem; }
 label.field input, label.field textarea, label.field select { width: 100%; max-width: 34rem; }
 label.tick { display: flex; align-items: flex-start; max-width: 40rem; }
 fieldset { border: 0; padding: 0; margin: 0 0 1.25rem; }
@@ -198,7 +198,7 @@ kbd { font-family: var(--mono); font-size: .85em; border: 1px solid var(--line);
   .card { padding: 1.1rem 1.15rem; }
   .tiles { grid-template-columns: 1fr 1fr; }
   .tile:first-child { grid-column: 1 / -1; }
-  dl.facts { grid-template-columns: 1fr; gap: 0; } dl.facts dd { margin-bottom: .7rem; }
+  dl.facts { grid-template-columns: minmax(5rem, max-content) 1fr; gap: .35rem 1rem; }
   ol.journal > li { grid-template-columns: 1fr; }
   ol.journal .when small { display: inline; margin-left: .5rem; }
   table.wide thead { position: absolute; left: -99rem; }
@@ -213,7 +213,7 @@ kbd { font-family: var(--mono); font-size: .85em; border: 1px solid var(--line);
   table.wide td:empty { display: none; }
   table.wide tbody tr:hover td { background: none; }
   .minor { display: none !important; }
-  svg.chart text { font-size: 19px; }
+  svg.chart text { font-size: 15px; }
   dialog { padding: 1.4rem 1.2rem; }
   .filter input, .filter select { width: 100%; }
 }

@@ -22,6 +22,8 @@ const ATTEMPTS_Y = 80;
 const WAITS_Y = 122;
 const LABELS_BELOW = 38;
 const HEIGHT_BELOW = 54;
+/** The accept stands a little before the push that came in the same moment. */
+const ACCEPT_BEFORE = 9;
 const LABEL_ROOM = 58;
 const GAP_MIN = 16;
 const GAP_PER_DECADE = 24;
@@ -187,7 +189,7 @@ const markShape = ({ atMs, shape, says }: Mark, scale: Scale): Html =>
 const shapeAt = (shape: Mark['shape'], x: number, y: number): Html => {
   switch (shape) {
     case 'accept':
-      return html`<rect class="quiet" x="${round(x - 10)}" y="${y - 8}" width="3" height="16" rx="1.500"/>`;
+      return html`<rect class="quiet" x="${round(x - 1.5 - ACCEPT_BEFORE)}" y="${y - 8}" width="3" height="16" rx="1.500"/>`;
     case 'push':
       return html`<path class="quiet" d="M${round(x - 5)} ${y - 5}L${round(x + 5)} ${y}L${round(x - 5)} ${y + 5}Z"/>`;
     case 'sweep':
@@ -205,7 +207,7 @@ const legend = (attempts: readonly Attempt[], marks: readonly Mark[], waits: rea
   const tones = [...new Set(attempts.map(({ tone }) => tone))];
   return html`<ul class="legend">${shapes.map(
     (shape) =>
-      html`<li><svg viewBox="0 0 16 16" aria-hidden="true">${shapeAt(shape, 8, 8)}</svg>${MARK_SAYS[shape]}</li>`,
+      html`<li><svg viewBox="0 0 16 16" aria-hidden="true">${shapeAt(shape, shape === 'accept' ? 8 + ACCEPT_BEFORE : 8, 8)}</svg>${MARK_SAYS[shape]}</li>`,
   )}${tones.map(
     (tone) =>
       html`<li><svg viewBox="0 0 16 16" aria-hidden="true"><rect class="${FILLS[tone]}" y="3" width="16" height="10" rx="2"/></svg>${TONE_SAYS[tone]}</li>`,
