@@ -7,14 +7,8 @@ import type { Operation } from '../../../core/operations.ts';
 import { readBody } from '../../api/decision-input.ts';
 import { planProblem, runProblem } from '../../api/redrives.ts';
 import { absent, newer } from '../../api/segments.ts';
-import {
-  planRedrive,
-  type RunAsked,
-  type RunDecided,
-  runRedrive,
-  showRedrive,
-  stopRedrive,
-} from '../../commands/redrives.ts';
+import { planRedrive, showRedrive } from '../../commands/redrives.ts';
+import { type RunAsked, type RunDecided, runRedrive, stopRedrive } from '../../commands/run-redrive.ts';
 import { planBody, reasonBody } from '../../contract/inputs.ts';
 import { ROUTES } from '../../contract/routes.ts';
 import { FINDING_SAYS } from '../findings.ts';
