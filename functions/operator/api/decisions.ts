@@ -153,7 +153,7 @@ const onGate = async (context: Context<Signed>, world: Needs, command: typeof pa
   return context.json({ ...shown, decision: request });
 };
 
-const alreadyPaused = (destination: string, { by, reason, sinceMs }: Pause): Problem => ({
+export const alreadyPaused = (destination: string, { by, reason, sinceMs }: Pause): Problem => ({
   status: 409,
   code: 'already-paused',
   detail: `destination ${destination} is paused since ${new Date(sinceMs).toISOString()} by ${by}: ${reason}. That pause stands`,

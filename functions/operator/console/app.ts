@@ -2,7 +2,7 @@
  * The console: the commands of the operator as pages, made on the server. It needs no script, loads nothing from anywhere
  * else, and does nothing that the API would not do for the same token.
  *
- *   request --> headers --> log --> own origin? --> who is it? --> right? --> page, or a change and back to a page
+ *   request --> headers --> asset, or log --> own origin? --> who is it? --> right? --> page, or a change and back to a page
  */
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -82,13 +82,10 @@ export const createConsoleApp = (world: Operator, door: Door): Hono<Seen> => {
     const detail = `${context.req.path} is not a page of the console`;
     return problemPage(context, { status: 404, code: 'no-such-route', detail }, nowMs());
   });
-  app.use(logged(world));
   app.use(HEADERS);
+  // Ahead of the log, which forbids to keep an answer: these are kept for good, and say nothing of anybody.
   addAssets(app);
-  app.use(async (context, next) => {
-    context.header('cache-control', 'no-store');
-    await next();
-  });
+  app.use(logged(world));
   app.use(csrf());
   app.use(bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge }));
   app.use(recognised(door));

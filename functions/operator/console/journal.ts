@@ -1,13 +1,13 @@
 /** The journal in words, a line for each entry. */
 import { html } from 'hono/html';
 import type { Delivery, Entry } from '../../core/model.ts';
-import type { Decided } from '../../core/operations.ts';
+import type { Person } from '../../core/operations.ts';
 import { redriveLink } from './links.ts';
 import { badge, CLASS_TONES, CLASS_WORDS } from './states.ts';
 import { counted, type Html, NOTHING, shown } from './text.ts';
 import { clockText, spanOf } from './times.ts';
 
-export const journalList = (row: Delivery, decisions: ReadonlyMap<string, Decided>, nowMs: number): Html =>
+export const journalList = (row: Delivery, decisions: ReadonlyMap<string, Person>, nowMs: number): Html =>
   html`<ol class="journal">${row.journal.lines.map(
     ({ entry }) =>
       html`<li><div class="when"><time datetime="${new Date(entry.atMs).toISOString()}">${clockText(entry.atMs, nowMs)}</time> <abbr>UTC</abbr><small>${
@@ -15,7 +15,7 @@ export const journalList = (row: Delivery, decisions: ReadonlyMap<string, Decide
       }</small></div><div>${saysOf(entry, entry.cause === undefined ? undefined : decisions.get(entry.cause))}</div></li>`,
   )}</ol>`;
 
-const saysOf = (entry: Entry, decision: Decided | undefined): Html => {
+const saysOf = (entry: Entry, decision: Person | undefined): Html => {
   switch (entry.kind) {
     case 'accepted':
       return html`Accepted ${causeOf(entry)}`;
@@ -67,7 +67,7 @@ const causeOf = ({ cause }: Entry): Html => {
   return html`<small>${CAUSES[cause.slice(0, 1)] ?? 'by'} <span class="id">${shown(id)}</span></small>`;
 };
 
-const byOf = (entry: Entry, decision: Decided | undefined): Html =>
+const byOf = (entry: Entry, decision: Person | undefined): Html =>
   decision === undefined ? causeOf(entry) : html`by <strong>${shown(decision.actor)}</strong>`;
 
 const grantOf = ({ grant, secondEffect }: Entry): Html =>
@@ -75,7 +75,7 @@ const grantOf = ({ grant, secondEffect }: Entry): Html =>
     secondEffect ? html` <small>a second effect was accepted</small>` : ''
   }`;
 
-const whyOf = (decision: Decided | undefined): Html =>
+const whyOf = (decision: Person | undefined): Html =>
   decision === undefined
     ? NOTHING
     : html`: “${shown(decision.reason)}”${decision.evidence === undefined ? '' : html` <small>evidence: “${shown(decision.evidence)}”</small>`}`;

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { DRAIN_PER_SECOND_DEFAULT } from '../../../core/limits.ts';
 import type { Problem } from '../../../http/problem.ts';
 import { readBody } from '../../api/decision-input.ts';
-import { refusedProblem, testProblem } from '../../api/decisions.ts';
+import { alreadyPaused, refusedProblem, testProblem } from '../../api/decisions.ts';
 import { absent, destinationSegment, newer } from '../../api/segments.ts';
 import { deleteDestination } from '../../commands/delete-destination.ts';
 import { showDestination } from '../../commands/destinations.ts';
@@ -79,6 +79,7 @@ const actOn =
   async ({ world }: Frame, asked: DestinationAsked): Promise<Acted> => {
     const done = await command(world, asked);
     if (done.kind === 'done') return here(asked.destination, word);
+    if (done.kind === 'paused') return { kind: 'bad', problem: alreadyPaused(asked.destination, done.pause) };
     return { kind: 'bad', problem: refusedProblem(asked.destination, done.kind) };
   };
 
