@@ -1,6 +1,6 @@
 /**
- * The ten questions of 3 a.m., asked in the local world: each by the one command and the one route that the README's table
- * names for it, and both have to know the answer.
+ * The ten questions of 3 a.m., asked in the local world: each by the one command, the one route and the one page that the
+ * README's table names for it, and all three have to know the answer.
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +13,7 @@ import { runCli } from '../../functions/operator/cli/run.ts';
 import { demoWorldOptions } from '../../infra/local/demo/options.ts';
 import { Stage } from '../../infra/local/demo/stage.ts';
 import { type LocalWorld, openWorld } from '../../infra/local/world.ts';
+import { wordsIn } from '../support/console.ts';
 
 const TOKEN = 'test-admin-token-0123456789';
 
@@ -70,36 +71,83 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** By the number of the question: what its command must say, and what its route. */
-const ANSWERS: readonly (readonly [text: RegExp, json: object])[] = [
-  [/One request, one recorded success: one effect/, { effect: 'one', recordedSuccesses: 1 }],
-  [/order-2 +broken +quarantined +budget/, { items: [{ event: 'order-2', reason: 'budget' }] }],
-  [/paused since \S+ by local-admin: their maintenance/, { next: { gate: { pausedBecause: 'their maintenance' } } }],
-  [/Nothing by itself: all attempts are spent/, { next: { kind: 'person', reason: 'budget' } }],
-  [/paused +\S+ +local-admin +their maintenance|by +local-admin/, { by: 'local-admin', reason: 'their maintenance' }],
-  [/over-budget +1 +held for a person/, { found: { 'over-budget': 1 } }],
-  [/state +(running|done)/, { planned: 1 }],
-  [/broken +active .*1/, { items: [{ destination: 'partner' }, { destination: 'broken', failures: { count: 1 } }] }],
-  [/quarantined +1/, { quarantined: 1, parked: 1 }],
-  [/nothing was altered/, { items: [{ event: 'order-1', destination: 'partner' }] }],
+/** What a page says to whoever signs in with the token. */
+const pageOf = async (path: string): Promise<string> => {
+  const signedIn = await fetch(`${world.url}/console/sign-in`, {
+    method: 'POST',
+    headers: { origin: world.url, 'content-type': 'application/x-www-form-urlencoded' },
+    body: `token=${TOKEN}`,
+    redirect: 'manual',
+  });
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const answer = await fetch(`${world.url}${path}`, { headers: { cookie } });
+  expect([path, answer.status]).toEqual([path, 200]);
+  return wordsIn(await answer.text());
+};
+
+/** By the number of the question: what its command must say, what its route, and what its page. */
+const ANSWERS: readonly (readonly [text: RegExp, json: object, page: RegExp])[] = [
+  [
+    /One request, one recorded success: one effect/,
+    { effect: 'one', recordedSuccesses: 1 },
+    /One request, one recorded success: one effect/,
+  ],
+  [
+    /order-2 +broken +quarantined +budget/,
+    { items: [{ event: 'order-2', reason: 'budget' }] },
+    /order-2 broken budget/,
+  ],
+  [
+    /paused since \S+ by local-admin: their maintenance/,
+    { next: { gate: { pausedBecause: 'their maintenance' } } },
+    /paused since \S+ by local-admin: their maintenance/,
+  ],
+  [
+    /Nothing by itself: all attempts are spent/,
+    { next: { kind: 'person', reason: 'budget' } },
+    /Nothing by itself: all attempts are spent/,
+  ],
+  [
+    /paused +\S+ +local-admin +their maintenance|by +local-admin/,
+    { by: 'local-admin', reason: 'their maintenance' },
+    /local-admin pause partner their maintenance/,
+  ],
+  [/over-budget +1 +held for a person/, { found: { 'over-budget': 1 } }, /over-budget 1 held for a person/],
+  [/state +(running|done)/, { planned: 1 }, /[01] of 1 acted on/],
+  [
+    /broken +active .*1/,
+    { items: [{ destination: 'partner' }, { destination: 'broken', failures: { count: 1 } }] },
+    /broken active 1 safe/,
+  ],
+  [/quarantined +1/, { quarantined: 1, parked: 1 }, /shard 0 \d+ s ago.*In flight \d/],
+  [
+    /nothing was altered/,
+    { items: [{ event: 'order-1', destination: 'partner' }] },
+    /partner whole \d+ entries lead to the head/,
+  ],
 ];
 
 describe("the README's ten questions", async () => {
   const readme = await readFile('README.md', 'utf8');
-  const rows = [...readme.matchAll(/^\| (\d+)\. ([^|]+?) *\| `onceward ([^`]+)` *\| `(GET|POST) ([^`]+)` *\|$/gm)];
+  const rows = [
+    ...readme.matchAll(
+      /^\| (\d+)\. ([^|]+?) *\| `onceward ([^`]+)` *\| `(GET|POST) ([^`]+)` *\| `(\/console[^`]*)` *\|$/gm,
+    ),
+  ];
 
   it('are ten', () => expect(rows.map(([, number]) => Number(number))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));
 
   it.each(
-    rows.map(([, n = '', asks = '', command = '', method = '', path = '']) => [
+    rows.map(([, n = '', asks = '', command = '', method = '', path = '', page = '']) => [
       `${n}. ${asks}`,
       n,
       command,
       method,
       path,
+      page,
     ]),
-  )('%s', async (_asks, n = '', command = '', method = '', path = '') => {
-    const [text, json] = ANSWERS[Number(n) - 1] ?? [];
+  )('%s', async (_asks, n = '', command = '', method = '', path = '', page = '') => {
+    const [text, json, seen] = ANSWERS[Number(n) - 1] ?? [];
     if (n === '7') await onceward(`redrive run ${operation} --reason "the plan is right" --yes --detach`);
     const { exit, out, err } = await onceward(command.replace('OPERATION', operation));
     expect([exit, err]).toEqual([0, '']);
@@ -109,5 +157,6 @@ describe("the README's ten questions", async () => {
     const answer = await stage.call(method, path.replace('OPERATION', operation), body, key);
     expect(answer.status).toBeLessThan(300);
     expect(answer.body).toMatchObject(json ?? {});
+    expect(await pageOf(page.replace('OPERATION', operation))).toMatch(seen ?? /^$/);
   });
 });
