@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 /** What measures time, or takes both cores by itself, runs after all others and one file after another. */
 const ALONE = [
+  'test/e2e/console-load.ci.test.ts',
   'test/e2e/hanging-destination.ci.test.ts',
   'test/exhaustive/two-workers.ci.test.ts',
   'test/infra/cold.ci.test.ts',

@@ -232,7 +232,7 @@ describe('a change', () => {
   it('says first what it will do, is done once however often its form is sent, and is delivered', async () => {
     const { world, visitor } = await open();
     const page = await visitor.get(`${HELD}/redrive`);
-    expect(wordsIn(page.text)).toContain('All 1 attempts are spent: it needs at least 1 more attempt');
+    expect(wordsIn(page.text)).toContain('Its budget of 1 attempt is spent: it needs at least 1 more attempt');
     const first = await visitor.submit(page, `${HELD}/redrive`, { reason: 'they are back' });
     const second = await visitor.submit(page, `${HELD}/redrive`, { reason: 'they are back' });
     expect([first.location, second.location]).toEqual([`${HELD}?done=redriven`, `${HELD}?done=redriven`]);

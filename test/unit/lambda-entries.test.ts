@@ -243,6 +243,17 @@ describe('a bundle holds only what its function uses', () => {
     expect(sends).toEqual(['receiver', 'sqs-receiver']);
   });
 
+  it('the console is read when somebody looks at a page, and not at the start of the operator', () => {
+    const outputs = Object.entries(metafiles.get('operator')?.outputs ?? {});
+    const [part, ...others] = outputs.filter(([, { inputs }]) =>
+      Object.keys(inputs).some((path) => path.startsWith('functions/operator/console/')),
+    );
+    expect([part?.[1].entryPoint, others]).toEqual(['functions/operator/console/app.ts', []]);
+    const named = outputs.flatMap(([, { imports }]) => imports.filter(({ path }) => path === part?.[0]));
+    expect(new Set(named.map(({ kind }) => kind))).toEqual(new Set(['dynamic-import']));
+    expect(part?.[1].bytes).toBeLessThan(150_000);
+  });
+
   it('the reconciler can sweep nothing: it has no machine, no index and no push side', () => {
     const has = (path: string) => NAMES.filter((name) => inputsOf(name).includes(path));
     expect(has('functions/core/machine.ts')).toEqual(['receiver', 'sqs-receiver', 'operator']);

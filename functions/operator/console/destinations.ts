@@ -4,7 +4,6 @@ import { redactHeaders } from '../../core/headers.ts';
 import type { Destination } from '../../core/items.ts';
 import type { Delivery } from '../../core/model.ts';
 import { absent, destinationSegment, newer } from '../api/segments.ts';
-import { destinationView } from '../api/views.ts';
 import { showDestination } from '../commands/destinations.ts';
 import { listDeliveries } from '../commands/lists.ts';
 import { type DestinationShown, listDestinations } from '../commands/overview.ts';
@@ -18,7 +17,7 @@ import { columnsAt, cursorIn, PAGE_ROWS } from './lists.ts';
 import { doneNote } from './notes.ts';
 import { destinationTable } from './overview.ts';
 import type { Visitor } from './session.ts';
-import { badge, CLASS_TONES, CLASS_WORDS, failuresOf, gateState } from './states.ts';
+import { badge, CLASS_TONES, CLASS_WORDS, failuresOf, gateState, stateOfGate } from './states.ts';
 import { cappedNumber, counted, type Html, NOTHING, number, shown } from './text.ts';
 import { coarse, distance, moment, spanOf } from './times.ts';
 
@@ -78,9 +77,10 @@ export const showDestinationAt = async (frame: Frame): Promise<Response> => {
   return page(frame, { title: `Destination ${destination}`, section: 'destinations', main });
 };
 
-const actsOn = ({ config, gate }: DestinationShown, visitor: Visitor, nowMs: number): readonly Html[] => {
+const actsOn = (found: DestinationShown, visitor: Visitor, nowMs: number): readonly Html[] => {
+  const { config } = found;
   const path = destinationPath(config.destination);
-  const { state } = destinationView(config, gate, nowMs);
+  const state = stateOfGate(found, nowMs);
   const mayPause = visitor.may(ROUTES.pauseDestination.right);
   const mayResume = visitor.may(ROUTES.resumeDestination.right) && (state === 'paused' || state === 'closed');
   return [
@@ -96,7 +96,7 @@ const actsOn = ({ config, gate }: DestinationShown, visitor: Visitor, nowMs: num
 
 const gateTiles = (found: DestinationShown, parked: Parked, held: number, nowMs: number): Html => {
   const { config, gate } = found;
-  const { state } = destinationView(config, gate, nowMs);
+  const state = stateOfGate(found, nowMs);
   const failures = failuresOf(gate);
   const { destination } = config;
   return html`<div class="tiles">

@@ -53,8 +53,12 @@ export const gateState = ({ config, gate }: DestinationShown, nowMs: number): Ht
   return badge(TONES[view.state] ?? 'off', view.state, why);
 };
 
-export const isTroubled = ({ config, gate }: DestinationShown, nowMs: number): boolean =>
-  destinationView(config, gate, nowMs).state !== 'active' || failuresOf(gate) > 0;
+/** `active`, `paused`, `closed` or `crowded`, as the API calls it. */
+export const stateOfGate = ({ config, gate }: DestinationShown, nowMs: number): string =>
+  destinationView(config, gate, nowMs).state;
+
+export const isTroubled = (one: DestinationShown, nowMs: number): boolean =>
+  stateOfGate(one, nowMs) !== 'active' || failuresOf(one.gate) > 0;
 
 export const failuresOf = (gate: Found<Gate>): number => (gate.kind === 'found' ? (gate.item.failures?.count ?? 0) : 0);
 

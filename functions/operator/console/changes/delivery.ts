@@ -15,7 +15,7 @@ import { ROUTES } from '../../contract/routes.ts';
 import type { Frame } from '../frame.ts';
 import { deliveryPath, HOME, withQuery } from '../links.ts';
 import type { Done } from '../notes.ts';
-import { deliveryState, gateState, reasonText } from '../states.ts';
+import { deliveryState, gateState, reasonText, stateOfGate } from '../states.ts';
 import { counted, type Html, shown } from '../text.ts';
 import type { Asked, Carried, Change, NoOffer, Offer } from './change.ts';
 import { givenOnly, isTicked, numberIn, textIn } from './form.ts';
@@ -155,7 +155,7 @@ const redrive = changeOf({
         'It becomes pending and is due at once: the same bytes, under the same Idempotency-Key.',
         needed === 0
           ? `${spentOf(row)} of ${row.budget} attempts are spent; a redrive does not add to them.`
-          : `All ${row.budget} attempts are spent: it needs at least ${counted(needed, 'more attempt')}, and a grant stays on record.`,
+          : `Its budget of ${counted(row.budget, 'attempt')} is spent: it needs at least ${counted(needed, 'more attempt')}, and a grant stays on record.`,
         ...(await gateSays(frame, row)),
       ],
       ...(isDoubtful
@@ -178,11 +178,12 @@ const grantField = (needed: number, form: URLSearchParams): Html =>
   html`<label class="field"><span>Attempts to grant</span><input type="number" name="grant" min="${needed}" max="${GRANT_MAX}" value="${form.get('grant') ?? needed}" inputmode="numeric"><small>On top of its budget, ${GRANT_MAX} at most.</small></label>`;
 
 const gateSays = async ({ world }: Frame, row: Delivery): Promise<readonly Html[]> => {
-  const shownHere = await showDestination(world, row.destination);
-  if (shownHere.kind !== 'found') return [];
-  return [
-    html`Its destination is ${gateState(shownHere, world.clock.nowMs())}. What comes due at a closed gate is parked until it opens.`,
-  ];
+  const found = await showDestination(world, row.destination);
+  if (found.kind !== 'found') return [];
+  const nowMs = world.clock.nowMs();
+  const isShut = stateOfGate(found, nowMs) === 'paused' || stateOfGate(found, nowMs) === 'closed';
+  const then = isShut ? ' It is parked there until the gate opens.' : '';
+  return [html`Its destination is ${gateState(found, nowMs)}.${then}`];
 };
 
 // ---- resolve, cancel ----------------------------------------------------------------------------------------------
