@@ -10,7 +10,15 @@ import type { Delivery } from '../../functions/core/model.ts';
 import type { Receiver } from '../../functions/receiver/run.ts';
 import { demoWorldOptions } from '../../infra/local/demo/options.ts';
 import { type LocalWorld, openWorld } from '../../infra/local/world.ts';
-import { deliveredRow, destinationIdOf, eventIdOf, eventItem, parkedRow, pendingRow, quarantinedRow } from '../support/rows.ts';
+import {
+  deliveredRow,
+  destinationIdOf,
+  eventIdOf,
+  eventItem,
+  parkedRow,
+  pendingRow,
+  quarantinedRow,
+} from '../support/rows.ts';
 
 const TOKEN = 'test-admin-token-0123456789';
 const DELIVERIES = 100_000;
