@@ -131,6 +131,7 @@ const progressCard = (
   return html`<section class="card"><h2>${operation.state === 'running' ? 'Progress' : 'Result'} <small role="status">${number(planned - progress.waiting)} of ${number(planned)} acted on</small></h2>
 ${partsBar(parts, 'Results')}
 <dl class="facts after"><dt>Requested</dt><dd>${number(progress.requested)}</dd><dt>Put back</dt><dd>${number(progress.requeued)}</dd>
+${operation.startedBecause === undefined ? '' : html`<dt>Run by</dt><dd>${shown(operation.startedBecause)}</dd>`}
 ${startedAtMs === undefined ? '' : html`<dt>Began</dt><dd>${moment(startedAtMs, nowMs)}</dd>`}${endedAtMs === undefined ? '' : html`<dt>Ended</dt><dd>${moment(endedAtMs, nowMs)}</dd>`}
 ${deadBefore === undefined ? '' : html`<dt>Dead letters</dt><dd>${number(deadBefore)} before${deadAfter === undefined ? '' : `, ${number(deadAfter)} after`}</dd>`}</dl>
 ${view.mismatch === undefined ? NOTHING : html`<div class="note bad after"><p>${number(view.mismatch.expected)} dead letters expected, ${number(view.mismatch.counted)} counted: ${view.mismatch.says}.</p></div>`}</section>`;
