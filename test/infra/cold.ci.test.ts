@@ -6,7 +6,7 @@
 import { expect, it } from 'vitest';
 import { measureCold } from '../bench/cold.ts';
 
-it('a receiver starts in at most 1.6 times the time of a bare Hono and DynamoDB handler', { retry: 1 }, async () => {
+it('a receiver starts in at most 1.6 times the time of a bare Hono and DynamoDB handler', { retry: 2 }, async () => {
   const measured = await measureCold(20);
   const cpuMs = (name: string): number => measured.find((one) => one.name === name)?.cpuMs ?? Number.NaN;
   expect(cpuMs('receiver (sqs)') / cpuMs('bare')).toBeLessThan(1.6);

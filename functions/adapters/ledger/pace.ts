@@ -9,16 +9,21 @@
  * Within a line it only grows, so one who was refused twice gets its slot in the second round; more rounds are needed by broken data
  * or newer code only, and they end. A lost answer costs a slot that nobody uses, and never gives one to two.
  */
-import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import type { DestinationId } from '../../core/ids.ts';
 import { assertInstant } from '../../core/instant.ts';
 import { destinationPartition, PACE_SORT } from '../../core/keys.ts';
 import { FORMAT } from '../../core/model.ts';
 import { type Pace, type PaceLine, PortUnavailable } from '../../ports.ts';
 import type { ItemKey } from './codec/item-keys.ts';
+import { storedOf } from './codec/stored.ts';
 import { reached, untilLate } from './reached.ts';
-import { FORMAT_ATTRIBUTE } from './schema.ts';
+import { FORMAT_ATTRIBUTE, TABLE_KEY } from './schema.ts';
 
 export interface PaceOptions {
   readonly client: DynamoDBClient;
@@ -49,19 +54,17 @@ const NAMES = { '#next': NEXT_ATTRIBUTE, '#line': LINE_ATTRIBUTE, '#f': FORMAT_A
 
 /** The client stays the caller's: it is neither changed nor closed. */
 export const createDynamoPace = ({ client, table }: PaceOptions): Pace => {
-  const documents = DynamoDBDocumentClient.from(client);
-
-  const updated = async (input: Omit<UpdateCommandInput, 'TableName'>, end: ReturnType<typeof untilLate>) => {
-    const command = new UpdateCommand({
+  const updated = async (input: Omit<UpdateItemCommandInput, 'TableName'>, end: ReturnType<typeof untilLate>) => {
+    const command = new UpdateItemCommand({
       ...input,
       TableName: table,
       ExpressionAttributeNames: NAMES,
       ReturnValues: 'UPDATED_OLD',
     });
     try {
-      const answer = await reached(documents.send(command, end));
-      const old: unknown = answer.Attributes?.[NEXT_ATTRIBUTE];
-      return { old: typeof old === 'number' ? old : undefined };
+      const answer = await reached(client.send(command, end));
+      const old = answer.Attributes?.[NEXT_ATTRIBUTE]?.N;
+      return { old: old === undefined ? undefined : Number(old) };
     } catch (cause) {
       if (cause instanceof ConditionalCheckFailedException) return undefined;
       throw cause;
@@ -71,19 +74,22 @@ export const createDynamoPace = ({ client, table }: PaceOptions): Pace => {
   return {
     take: async (destination, line, fromMs, stepMs) => {
       const step = stepOf(fromMs, stepMs);
-      const key = { Key: paceKey(destination, line.kind) };
+      const { pk: partition, sk: sort } = paceKey(destination, line.kind);
+      const key = { Key: storedOf({ [TABLE_KEY.partition.name]: partition, [TABLE_KEY.sort.name]: sort }) };
       const end = untilLate();
       for (let round = 0; round < PACE_ROUNDS_MAX; round += 1) {
         const values = { ':from': fromMs, ':line': line.number, ':format': FORMAT };
-        const moved = await updated({ ...key, ...MOVE, ExpressionAttributeValues: { ...values, ':step': step } }, end);
+        const moved = await updated(
+          { ...key, ...MOVE, ExpressionAttributeValues: storedOf({ ...values, ':step': step }) },
+          end,
+        );
         if (moved?.old !== undefined) return wholeMs(moved.old);
-        const behind = { ...values, ':behind': rounded(fromMs + step) };
+        const behind = storedOf({ ...values, ':behind': rounded(fromMs + step) });
         if (await updated({ ...key, ...START, ExpressionAttributeValues: behind }, end)) return fromMs;
       }
-      const { pk, sk } = paceKey(destination, line.kind);
       throw new PortUnavailable(
         'ledger',
-        `the item "${pk}" / "${sk}" gives no slot: it is broken, or of a format of newer code`,
+        `the item "${partition}" / "${sort}" gives no slot: it is broken, or of a format of newer code`,
       );
     },
   };
