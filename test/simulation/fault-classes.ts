@@ -118,7 +118,7 @@ export const FAULTS = {
   'unknown-reference': fault('plan', 'F22', 0.08, 'a message names a delivery that does not exist'),
   'newer-message': fault('plan', 'F23', 0.1, 'a message of a kind that only newer code knows'),
   republished: fault('plan', 'F04', 0.2, 'somebody publishes the same reference under a new message id'),
-  'next-code': fault('plan', 'F23', 0.2, 'newer code runs beside ours: unknown attributes, rows of a later format'),
+  'next-code': fault('plan', 'F23', 0.1, 'newer code runs beside ours: unknown attributes, rows of a later format'),
   pause: fault('plan', 'F18', 0.2, 'a person pauses the destination, and resumes it or not'),
   'breaker-near': fault('plan', 'F18', 0.25, 'a destination has failed for long, and its breaker is about to open'),
   edit: fault('plan', 'F18', 0.15, 'the settings change while deliveries are under way'),

@@ -170,7 +170,7 @@ export const planOf = (seed: HistorySeed, without: Without = NOTHING_LEFT_OUT): 
     sweeps: shares.has('sweep-off') ? 'off' : shares.has('sweep-slow') ? 'slow' : 'on',
     faultsMs,
     opens: draws.happens('opens', 0.7),
-    store: shares.has('next-code') || shares.has('payload-changed') || draws.happens('whole', 1 / 12) ? 'twin' : 'raw',
+    store: shares.has('next-code') || shares.has('payload-changed') || draws.happens('whole', 1 / 20) ? 'twin' : 'raw',
   };
 };
 

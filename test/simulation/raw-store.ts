@@ -1,6 +1,6 @@
 /**
  * The ledger of most histories: items as they are, without the codec, which is a third of the time of a history over the
- * twin. Every twelfth history runs over the twin itself, and so does every one in which the stored form matters; and both
+ * twin. Every twentieth history runs over the twin itself, and so does every one in which the stored form matters; and both
  * give the same history, which a test holds them to.
  */
 import { keyIn } from '../../functions/adapters/ledger/codec/codec.ts';
