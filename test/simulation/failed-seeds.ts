@@ -32,4 +32,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     history: 2585,
     was: 'a sweep by a clock that was five minutes ahead died with its lease; the stated bound holds for clocks inside the margin',
   },
+  {
+    seed: 'recorded-g',
+    history: 7851,
+    was: 'a sweep that had stood still published its old plan for one destination of an event; its look at the other one was taken for a new plan',
+  },
 ];

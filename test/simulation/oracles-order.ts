@@ -1,6 +1,6 @@
 /** Who may do what, and in which order: judged from the places in the merged log, never from what a worker says. */
 
-import type { Claimed, Entry, Pending } from '../../functions/core/model.ts';
+import type { Claimed, Delivery, Entry, Pending } from '../../functions/core/model.ts';
 import { claimBy } from './oracles-effects.ts';
 import {
   addedBy,
@@ -245,7 +245,7 @@ export const keyOfPublishNew = ({ log, lives, works }: Seen): string | undefined
     }
     const { event, destination } = JSON.parse(entry.body) as { event: string; destination: string };
     const life = lives.find((one) => one.event === event && one.destination === destination);
-    const plannedAt = plannedBefore(works.get(entry.by), event, entry.at);
+    const plannedAt = plannedBefore(works.get(entry.by), { event, destination }, entry.at);
     const claimed = [...(life?.claims.values() ?? [])].find(({ at }) => at > since && at < plannedAt);
     return claimed
       ? `${entry.by} publishes ${event} under a key that was used before the claim of ${claimed.by}`
@@ -254,11 +254,14 @@ export const keyOfPublishNew = ({ log, lives, works }: Seen): string | undefined
 };
 
 /** The place of what this worker has planned: its own latest write of the row, or, without one, its latest look at it. */
-const plannedBefore = (work: Work | undefined, event: string, at: number): number => {
-  const written = work?.writes.findLast(
-    ({ item, at: place }) => place < at && item.item === 'delivery' && item.event === event,
-  );
-  const seen = work?.reads.findLast((read) => read.at < at && read.row.event === event);
+const plannedBefore = (
+  work: Work | undefined,
+  { event, destination }: Pick<Life, 'event' | 'destination'>,
+  at: number,
+): number => {
+  const isIts = (row: Delivery): boolean => row.event === event && row.destination === destination;
+  const written = work?.writes.findLast(({ item, at: place }) => place < at && item.item === 'delivery' && isIts(item));
+  const seen = work?.reads.findLast((read) => read.at < at && isIts(read.row));
   return written?.at ?? seen?.at ?? -1;
 };
 
