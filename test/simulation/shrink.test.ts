@@ -34,5 +34,5 @@ describe('a failure', () => {
     expect(told).toContain('ARRIVES at');
     expect(told).toMatch(/npm run simulate -- --seed 'shrinking' --history \d+ --keep 'e\d'/);
     expect(told.split('\n').length).toBeLessThan(60);
-  });
+  }, 90_000);
 });
