@@ -30,20 +30,28 @@ const firstWith = async (faults: number): Promise<number> => {
 };
 
 describe('histories of the real code, under everything that may go wrong', () => {
-  it('break no invariant, the ones that once failed first', async () => {
-    for (const { seed, history } of FAILED_SEEDS) expect(judge(await runOne(seed, history))).toEqual([]);
-    const { histories, violations } = await runHistories({ seed: SEED, histories: 150 });
-    expect(histories).toBe(150);
-    expect(violations).toEqual([]);
-  }, STARTING_MS);
+  it(
+    'break no invariant, the ones that once failed first',
+    async () => {
+      for (const { seed, history } of FAILED_SEEDS) expect(judge(await runOne(seed, history))).toEqual([]);
+      const { histories, violations } = await runHistories({ seed: SEED, histories: 150 });
+      expect(histories).toBe(150);
+      expect(violations).toEqual([]);
+    },
+    STARTING_MS,
+  );
 
-  it('leave the same trace in threads and in another process, and another one for another seed', async () => {
-    const here = await runHistories({ seed: SEED, histories: 20 });
-    const inThreads = await simulate({ seed: SEED, histories: 20, threads: 2 });
-    expect(inThreads.traceHash).toBe(here.traceHash);
-    expect(await traceElsewhere(SEED, 20)).toBe(here.traceHash);
-    expect((await runHistories({ seed: 'another seed', histories: 20 })).traceHash).not.toBe(here.traceHash);
-  }, STARTING_MS);
+  it(
+    'leave the same trace in threads and in another process, and another one for another seed',
+    async () => {
+      const here = await runHistories({ seed: SEED, histories: 20 });
+      const inThreads = await simulate({ seed: SEED, histories: 20, threads: 2 });
+      expect(inThreads.traceHash).toBe(here.traceHash);
+      expect(await traceElsewhere(SEED, 20)).toBe(here.traceHash);
+      expect((await runHistories({ seed: 'another seed', histories: 20 })).traceHash).not.toBe(here.traceHash);
+    },
+    STARTING_MS,
+  );
 
   it('are the same over the twin of the ledger, codec and all, and over the short cut', async () => {
     let compared = 0;
