@@ -38,6 +38,23 @@ const viewsOf = ({ operations }: ConsoleScene): Readonly<Record<string, string>>
   missing: '/console/events/nobody-knows-it',
 });
 
+/** What opens over a page. */
+const OPENED: Readonly<Record<string, { readonly at: string; readonly open: (page: Page) => Promise<unknown> }>> = {
+  'dialog-redrive': {
+    at: '/console/events/parcel-501/deliveries/warehouse',
+    open: (page) => page.getByRole('link', { name: 'Redrive', exact: true }).click(),
+  },
+  'dialog-keys': { at: '/console', open: (page) => page.keyboard.press('?') },
+  'quarantine-chosen': { at: '/console/quarantine', open: (page) => page.getByText('All on this page').click() },
+  'quarantine-preview': {
+    at: '/console/quarantine',
+    open: async (page) => {
+      await page.getByText('All on this page').click();
+      await page.getByRole('button', { name: 'Redrive chosen' }).click();
+    },
+  },
+};
+
 const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const;
 
 const signIn = async (page: Page, url: string, token: string): Promise<void> => {
@@ -73,6 +90,13 @@ const take = async (): Promise<void> => {
         if (only.length > 0 && !only.includes(name)) continue;
         await page.goto(`${url}${at}`);
         await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+      }
+      for (const [name, { at, open }] of Object.entries(OPENED)) {
+        if (only.length > 0 && !only.includes(name)) continue;
+        await page.goto(`${url}${at}`);
+        await open(page);
+        await page.waitForLoadState('networkidle');
+        await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) });
       }
       await context.close();
     }

@@ -171,6 +171,7 @@ ol.journal .when small { display: block; margin: 0; }
 ol.journal small { display: inline-block; margin-right: .9rem; }
 
 dialog { border: 1px solid var(--line); border-radius: 12px; background: var(--card); color: var(--ink); padding: 2rem 2.2rem; width: min(44rem, calc(100vw - 2rem)); max-height: calc(100vh - 3rem); box-shadow: 0 24px 60px -20px rgb(0 0 0 / .45); }
+dialog:focus-visible { outline: none; }
 dialog::backdrop { background: rgb(15 17 22 / .45); }
 dialog .crumb { display: none; }
 dialog .card { border: 0; padding: 0; }
@@ -215,7 +216,7 @@ kbd { font-family: var(--mono); font-size: .85em; border: 1px solid var(--line);
   .minor { display: none !important; }
   svg.chart text { font-size: 15px; }
   dialog { padding: 1.4rem 1.2rem; }
-  .filter input, .filter select { width: 100%; }
+  .filter input:not([type=hidden]) { flex: 1; width: auto; min-width: 0; }
 }
 @media (prefers-reduced-motion: no-preference) {
   a, button, .button, .tile { transition: background-color .12s, color .12s; }
