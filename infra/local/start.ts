@@ -12,6 +12,7 @@ const banner = (world: LocalWorld, token: string | undefined, dataDir: string): 
   [
     '',
     `  Onceward is up at ${world.url}`,
+    `  the console: ${world.url}/console`,
     `  data in ${dataDir}`,
     ...(token === undefined ? ['  admin token: the one in ONCEWARD_TOKEN'] : [`  admin token: ${token}`]),
     '',
