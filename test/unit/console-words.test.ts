@@ -48,7 +48,9 @@ describe('a count', () => {
   });
 });
 
-const anyText = fc.string({ unit: 'binary', maxLength: 300 });
+const anyText = fc
+  .string({ unit: 'binary', maxLength: 300 })
+  .filter((text) => !text.includes('\\u{') && !text.includes('\ufffd'));
 
 describe('a text', () => {
   it('is all there, with its hidden characters shown, and is markup nowhere', () => {
@@ -60,11 +62,10 @@ describe('a text', () => {
           .replace(/<span class="hid">(\\u\{[0-9a-f]+\})<\/span>/g, '$1');
         expect(inside).not.toMatch(/[<>"']/);
         expect(page).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
-        expect(
-          unescaped(inside).replace(/\\u\{([0-9a-f]+)\}/g, (_, hex: string) =>
-            String.fromCodePoint(Number.parseInt(hex, 16)),
-          ),
-        ).toBe(text.replace(/\\u\{([0-9a-f]+)\}/g, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16))));
+        const back = unescaped(inside).replace(/\\u\{([0-9a-f]+)\}/g, (_, hex: string) =>
+          String.fromCodePoint(Number.parseInt(hex, 16)),
+        );
+        expect(back).toBe(text);
       }),
     );
   });
@@ -80,7 +81,7 @@ describe('a text', () => {
 
 const anyId = anyText.filter((text) => {
   try {
-    return eventId(text) === destinationId(text);
+    return String(eventId(text)) === String(destinationId(text));
   } catch {
     return false;
   }
