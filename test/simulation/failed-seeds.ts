@@ -37,4 +37,14 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     history: 7851,
     was: 'a sweep that had stood still published its old plan for one destination of an event; its look at the other one was taken for a new plan',
   },
+  {
+    seed: 'recorded-g',
+    history: 49371,
+    was: 'a worker claimed in the slot of the rate that it had seen, behind another one whose attempt in that slot was withheld; one request went out',
+  },
+  {
+    seed: 'key',
+    history: 26756,
+    was: 'a worker stood still between gate and claim until its slot had passed; its attempt was withheld, as it should be',
+  },
 ];

@@ -1,5 +1,6 @@
 /** What is due to a destination: who may knock at its gate, what its own word changes there, and whose turn it is. */
 import type { Gate } from '../../functions/core/items.ts';
+import type { Delivery } from '../../functions/core/model.ts';
 import { addedBy, first, isNewClaim, type Life, type RowWrite, type Seen, type Work } from './seen.ts';
 
 const SLOT_GOOD_MS = 4_000;
@@ -116,6 +117,9 @@ const slotsOf = ({ log }: Seen, by: string, line: string, beforeAt: number): rea
     one.kind === 'slot' && one.by === by && one.at < beforeAt && one.line.startsWith(line) ? one.slotMs : [],
   );
 
+const isOf = ({ event, destination }: Life, row: Delivery): boolean =>
+  row.event === event && row.destination === destination;
+
 /** Who waits behind a closing has a slot of its own there, and at a rate each claim has one. */
 export const slotsKept = (seen: Seen): string | undefined =>
   eachWrite(seen, (life, write) => {
@@ -133,10 +137,18 @@ export const slotsKept = (seen: Seen): string | undefined =>
     }
     const edited = seen.plan.acts.some(({ deed }) => deed.do === 'edit' && deed.destination === life.destination);
     if (!isNewClaim(write) || edited || life.plan?.ratePerSecond === undefined) return undefined;
-    if (isProbe(seen.works.get(by), at)) return undefined;
+    const work = seen.works.get(by);
+    // A claim whose slot has passed by the re-check is withheld; what matters is who sends.
+    if (isProbe(work, at) || work?.sends.length === 0) return undefined;
     const nowMs = write.atMs + write.skewMs;
-    const kept =
-      old?.line !== undefined && nowMs >= old.untilMs - SLACK_MS && nowMs <= old.untilMs + SLOT_GOOD_MS + SLACK_MS;
+    // The slot that it has seen is good for it, whatever has become of the row between its look and its claim.
+    const looks = (work?.reads ?? [])
+      .filter((read) => read.at < at && isOf(life, read.row))
+      .map(({ row: seenRow }) => seenRow);
+    const kept = [before, ...looks].some((one) => {
+      const slot = one?.status === 'pending' && one.deferral?.line !== undefined ? one.deferral : undefined;
+      return slot !== undefined && nowMs >= slot.untilMs - SLACK_MS && nowMs <= slot.untilMs + SLOT_GOOD_MS + SLACK_MS;
+    });
     const taken = slotsOf(seen, by, 'rate', at).some((slotMs) => slotMs <= nowMs + RATE_BURST_MS);
     return kept || taken ? undefined : `${by} claims ${life.event} without a slot of the rate`;
   });
