@@ -229,6 +229,12 @@ describe('a change', () => {
     expect(json.status).toBe(415);
   });
 
+  it('is refused where its form is too big for any of ours', async () => {
+    const { visitor } = await open();
+    const answer = await visitor.post(`${HELD}/cancel`, [['reason', 'x'.repeat(600_000)]]);
+    expect([answer.status, wordsIn(answer.text)]).toEqual([413, expect.stringContaining('the form is over')]);
+  });
+
   it('says first what it will do, is done once however often its form is sent, and is delivered', async () => {
     const { world, visitor } = await open();
     const page = await visitor.get(`${HELD}/redrive`);

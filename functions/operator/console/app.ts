@@ -37,6 +37,12 @@ import { addSignIn, comeAgain } from './sign-in.ts';
 /** A hundred ticked deliveries with the longest ids, percent-encoded twice, fit. */
 const FORM_BYTES_MAX = 512 * 1_024;
 
+const TOO_LARGE: Problem = {
+  status: 413,
+  code: 'body-too-large',
+  detail: `the form is over ${FORM_BYTES_MAX} bytes`,
+};
+
 const PAGES: Readonly<Record<string, Show>> = {
   [HOME]: showOverview,
   [`${HOME}/find`]: findEvent,
@@ -87,7 +93,7 @@ export const createConsoleApp = (world: Operator, door: Door): Hono<Seen> => {
   addAssets(app);
   app.use(logged(world));
   app.use(csrf());
-  app.use(bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge }));
+  app.use(bodyLimit({ maxSize: FORM_BYTES_MAX, onError: (context) => problemPage(context, TOO_LARGE, nowMs()) }));
   app.use(recognised(door));
   app.use((context, next) => {
     const isFromElsewhere = context.req.header('sec-fetch-site') === 'cross-site' && context.req.method === 'GET';
@@ -105,6 +111,3 @@ const problemFrom = (error: Error, { telemetry }: Operator, context: Context): P
   const detail = 'this request does not come from a page of this console: open the page again, and send it from there';
   return { status: 403, code: 'foreign-origin', detail };
 };
-
-const tooLarge = (context: Context<Seen>): Response | Promise<Response> =>
-  problemPage(context, { status: 413, code: 'body-too-large', detail: `the form is over ${FORM_BYTES_MAX} bytes` }, 0);
