@@ -177,3 +177,33 @@ export const settingsCurrent = (seen: Seen): string | undefined =>
       return claimed === sent ? undefined : `${by} sends under settings that it has seen changed`;
     }),
   );
+
+/** A row that is parked looks at the gate again: it may have opened meanwhile, and then nobody else would wake it. */
+export const parkedLooksAgain = (seen: Seen): string | undefined =>
+  eachWrite(seen, (life, write) => {
+    const { before, row, at, by } = write;
+    const parks = row.status === 'pending' && row.parking && !(before?.status === 'pending' && before.parking);
+    const work = parks ? carriedOut(seen, write) : undefined;
+    if (work === undefined) return undefined;
+    return work.looks.some((look) => look.at > at) ? undefined : `${by} parks ${life.event} and looks no more`;
+  });
+
+/** Who opens a destination lets go what is parked there. */
+export const resumeDrains = ({ log, gates }: Seen): string | undefined => {
+  const resumers = new Set(
+    log.filter((entry) => entry.kind === 'asked' && entry.deed.do === 'resume').map(({ by }) => by),
+  );
+  return first(gates.values(), (writes) =>
+    first(writes, ({ by, at, before, item }) => {
+      if (item.item !== 'gate' || before?.item !== 'gate' || !resumers.has(by)) return undefined;
+      if (before.pause === undefined || item.pause !== undefined) return undefined;
+      const after = log.filter((entry) => entry.at > at && (entry.by === by || entry.kind === 'fault'));
+      const end = after.find(({ kind }) => kind === 'decided');
+      const meanwhile = after.filter((entry) => entry.at < (end?.at ?? 0));
+      // Only of those that were told how it ended, and upon whom nothing fell.
+      if (end === undefined || meanwhile.some(({ kind }) => kind === 'fault' || kind === 'froze')) return undefined;
+      const drains = meanwhile.some((entry) => entry.kind === 'publish' && entry.body.includes('"kind":"drain"'));
+      return drains ? undefined : `${by} opens ${item.destination}, and lets nothing go`;
+    }),
+  );
+};

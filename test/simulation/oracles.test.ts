@@ -157,6 +157,7 @@ const withLines = (row: Delivery, ...entries: readonly Entry[]): Delivery =>
 
 const GATE: Extract<Item, { item: 'gate' }> = { item: 'gate', version: 1, destination: 'd1' as never, carried: {} };
 const PAUSED = { ...GATE, pause: { by: 'ann', reason: 'theirs', sinceMs: 0 } };
+const RESUME = { do: 'resume', destination: 'd1' } as const;
 const withoutFaults = (ended: Ended): Ended => dropped(ended, ({ kind }) => kind === 'fault');
 const SLOT: Extract<Item, { item: 'slot' }> = {
   item: 'slot',
@@ -298,6 +299,17 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
       { ...GATE, version: 2, closedUntilMs: 5_000 },
       { by: 'o9' } as Partial<LogEntry>,
     ),
+  'parked-looks-again': (ended) =>
+    changed(withoutFaults(ended), (entry) => {
+      if (entry.kind !== 'write' || !isWriteOf(entry, 'pending') || (entry.item as Delivery).attempts === 0)
+        return entry;
+      return { ...entry, item: { ...entry.item, parking: { reason: 'paused', sinceMs: 0 } } as Delivery };
+    }),
+  'resume-drains': (ended) =>
+    changed(withWrite(ended, PAUSED, { ...GATE, version: 2 }, { by: 'o9' } as Partial<LogEntry>, 1), (entry) => {
+      if (entry.at === 0) return [entry, { ...entry, kind: 'asked', by: 'o9', request: 'r9', deed: RESUME }];
+      return entry.at === 1 ? [entry, { ...entry, kind: 'decided', by: 'o9', request: 'r9', what: 'done' }] : entry;
+    }),
   'slots-kept': (ended) => planned(ended, { ratePerSecond: 1 }),
   'settings-current': (ended) =>
     withWrite(

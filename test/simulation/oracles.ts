@@ -55,6 +55,8 @@ export const ORACLES = {
   'wish-is-kept': ['I14', gate.wishIsKept],
   'closings-grow': ['I14', gate.closingsGrow],
   'resume-opens': ['I14', gate.resumeOpens],
+  'parked-looks-again': ['I14', gate.parkedLooksAgain],
+  'resume-drains': ['I14', gate.resumeDrains],
   'slots-kept': ['I15', gate.slotsKept],
   'settings-current': ['I12', gate.settingsCurrent],
   'places-hold': ['I15', order.placesHold],
