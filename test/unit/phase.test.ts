@@ -70,6 +70,14 @@ describe('the phase of a pending row', () => {
     expect(phaseOf(redriven.row, redriven.nowMs - 1)).toBe('early');
   });
 
+  it('is early after an attempt even if the intake had accepted it on a clock that runs ahead', () => {
+    const { row } = play([claim('a'), settle('a', 'failed')]);
+    if (row.status !== 'pending') throw new Error('not pending');
+    const ahead = { ...row, acceptedAtMs: row.dueAtMs };
+    expect(phaseOf(ahead, row.dueAtMs - 1)).toBe('early');
+    expect(phaseOf({ ...ahead, attempts: 0 }, row.dueAtMs - 1)).toBe('due');
+  });
+
   it('is early before its slot, even without a wish for later', () => {
     const { row } = play([defer(10_000)]);
     expect(claimableFromMs(pendingRow(row))).toBe(NOW_MS + 10_000);

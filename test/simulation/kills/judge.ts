@@ -6,6 +6,7 @@ import type { DestinationId, EventId } from '../../../functions/core/ids.ts';
 import { verifyChain } from '../../../functions/core/journal.ts';
 import { outgoingKey } from '../../../functions/core/keys.ts';
 import type { Delivery, Entry } from '../../../functions/core/model.ts';
+import { stateOf } from '../../../functions/operator/commands/deliveries.ts';
 import type { ReceivedRequest } from '../../../infra/local/partner/mailbox.ts';
 import type { Asked, Promised, Shown } from './clients.ts';
 import type { Happened } from './order.ts';
@@ -109,7 +110,7 @@ const nothingLost: Invariant = ({ promised, rows }, complain) => {
     }
   }
   for (const row of rows) {
-    if (row.status === 'pending' || row.status === 'claimed') complain(`${nameOf(row)} is ${row.status} for ever`);
+    if (row.status === 'pending' || row.status === 'claimed') complain(`${nameOf(row)} is ${stateOf(row)} for ever`);
   }
 };
 
