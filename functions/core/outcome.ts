@@ -85,6 +85,10 @@ const TRY_LATER: readonly number[] = [408, 423, 425, 429];
  */
 const FROM_A_GATEWAY: readonly number[] = [502, 504, 520, 524, 527, 598, 599];
 
+/** Whether it is unknown, after such an answer, if the destination itself had the request. */
+export const isGatewayAnswer = (status: number | undefined): boolean =>
+  status !== undefined && FROM_A_GATEWAY.includes(status);
+
 const classOfStatus = (status: number, rules: AnswerRules, askedMs: number | undefined): StatusClass => {
   const detail = `status-${status}`;
   // An answer outside HTTP's range answers nothing; NaN is outside as well.
@@ -92,7 +96,7 @@ const classOfStatus = (status: number, rules: AnswerRules, askedMs: number | und
   if (status <= 299) return { class: 'delivered', detail };
   if (status === 410) return { class: 'gone', detail };
   // Before the list of the destination: a request that may have had its effect must not be filed as refused.
-  if (!rules.repeatSafe && FROM_A_GATEWAY.includes(status)) return { class: 'in-doubt', detail };
+  if (!rules.repeatSafe && isGatewayAnswer(status)) return { class: 'in-doubt', detail };
   if (status === 422 || rules.rejectOn.includes(status)) return { class: 'rejected', detail };
   if (status <= 399) return { class: 'failed', detail: 'redirect' };
   // The first request with our key is still at work there: neither a success nor a refusal.

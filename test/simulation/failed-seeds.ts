@@ -47,4 +47,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     history: 26756,
     was: 'a worker stood still between gate and claim until its slot had passed; its attempt was withheld, as it should be',
   },
+  {
+    seed: 'recorded-g',
+    history: 102563,
+    was: "a gateway's answer left no doubt behind; when a repeat ceased to be safe and the key was forgotten, the request went out again unasked",
+  },
 ];

@@ -200,6 +200,21 @@ describe('what is known after an attempt', () => {
   });
 });
 
+describe("a gateway's answer", () => {
+  const gateway = outcomeOf('failed', { status: 502 });
+
+  it('counts as a failure where a repeat is safe, and leaves a doubt for the day when it is not [M21]', () => {
+    const answered = under(SAFE, gateway);
+    expect(answered.row).toMatchObject({ status: 'pending', doubt: 'safe' });
+    expect(endOf(play([wait(HOUR_MS), claim('b')], answered))).toBe('claimed');
+    expect(endOf(play([wait(HOUR_MS), claim('b', UNSAFE)], answered))).toBe('in-doubt');
+  });
+
+  it('is not the answer of the destination itself, which leaves none', () => {
+    expect(under(SAFE, outcomeOf('failed', { status: 500 })).row.doubt).toBe('none');
+  });
+});
+
 describe('a superseded outcome', () => {
   const taken = play([claim('old'), LAPSE, claim('new')]);
 

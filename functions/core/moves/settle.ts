@@ -9,7 +9,7 @@ import { type At, type Decision, type Effect, keep, type MarkInput, type SettleI
 import { carriesWrite } from '../journal.ts';
 import { CLOSED_MS_MAX, DELAY_FLOOR_MS, HORIZON_MS, REFUNDS_MAX } from '../limits.ts';
 import type { Claimed, Delivery, Entry, Life, Pending, Quarantined, QuarantineReason } from '../model.ts';
-import { closesDestination } from '../outcome.ts';
+import { closesDestination, isGatewayAnswer } from '../outcome.ts';
 import { dueAfter, nextDelayMs } from '../schedule.ts';
 import { isKeyOver, reasonFor } from './claim.ts';
 import {
@@ -78,13 +78,15 @@ const entryOf = (
 const withKnowledge = (life: Life, row: Claimed, input: SettleInput): Life => {
   const { outcome } = input;
   const unsafe = !row.claim.repeatSafe || life.doubt === 'unsafe';
+  // Where a repeat is safe a gateway's answer is a failure like any other; once it is not, the doubt has to be known.
+  const doubtful = outcome.class === 'in-doubt' || isGatewayAnswer(outcome.status);
   const excerpt = outcome.excerpt ? { attempt: input.attempt, text: outcome.excerpt } : undefined;
   const refunded = outcome.class === 'withheld' && life.refunds < REFUNDS_MAX;
   return {
     ...life,
     refunds: life.refunds + (refunded ? 1 : 0),
     ...(outcome.mayHaveArrived ? { keyFromMs: life.keyFromMs ?? row.claim.startedAtMs } : {}),
-    ...(outcome.class === 'in-doubt' ? { doubt: unsafe ? 'unsafe' : 'safe' } : {}),
+    ...(doubtful ? { doubt: unsafe ? 'unsafe' : 'safe' } : {}),
     ...(excerpt ? { latestExcerpt: excerpt, firstExcerpt: life.firstExcerpt ?? excerpt } : {}),
   };
 };

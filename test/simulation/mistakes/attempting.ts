@@ -108,7 +108,7 @@ const SENDING: readonly Mistake[] = [
     'the answer of a gateway is taken for a failure where a repeat is not safe',
     patch(
       'core/outcome.ts',
-      "  if (!rules.repeatSafe && FROM_A_GATEWAY.includes(status)) return { class: 'in-doubt', detail };\n",
+      "  if (!rules.repeatSafe && isGatewayAnswer(status)) return { class: 'in-doubt', detail };\n",
       '',
     ),
   ),
@@ -167,7 +167,7 @@ const SETTLING: readonly Mistake[] = [
     'a doubt does not outlive the next attempt',
     patch(
       'core/moves/settle.ts',
-      "...(outcome.class === 'in-doubt' ? { doubt: unsafe ? 'unsafe' : 'safe' } : {}),",
+      "...(doubtful ? { doubt: unsafe ? 'unsafe' : 'safe' } : {}),",
       "doubt: outcome.class === 'in-doubt' ? (row.claim.repeatSafe ? 'safe' : 'unsafe') : 'none',",
     ),
   ),
