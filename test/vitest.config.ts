@@ -13,7 +13,8 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     testTimeout: 20_000,
-    maxWorkers: 2,
+    // One more than the cores that are counted on: a good part of the time is spent in waiting.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

@@ -215,7 +215,7 @@ const SETTLING: readonly BrokenMachine[] = [
     patch(
       'core/moves/settle.ts',
       "return write({ ...row, version: life.version, journal: life.journal }, 'late', effects);",
-      "return write(nextState(life, input, at), 'late', effects);",
+      "return write(nextState(life, life, input, at), 'late', effects);",
     ),
   ),
   machine(
