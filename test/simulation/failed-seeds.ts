@@ -52,4 +52,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     history: 102563,
     was: "a gateway's answer left no doubt behind; when a repeat ceased to be safe and the key was forgotten, the request went out again unasked",
   },
+  {
+    seed: '829eef85133985b9f5a60c1d6089ab69c8153a88',
+    history: 3571,
+    was: 'a clock stepped back between a decision and its write, and the write was judged by the later clock',
+  },
 ];

@@ -10,6 +10,7 @@ import {
   isFinal,
   isNewClaim,
   type Life,
+  type RowWrite,
   rowAt,
   type Seen,
   type Work,
@@ -135,13 +136,17 @@ export const leaseRespected = ({ lives, clocksFit }: Seen): string | undefined =
   );
 };
 
+/** By the clock of the writer, as it stood when it decided: that clock may have stepped before the write. */
+const decidedAtMs = (write: RowWrite): number => addedBy(write).at(-1)?.atMs ?? write.atMs + write.skewMs;
+
 /** Nobody but its holder ends a live claim; only the late success of an earlier attempt may. */
 export const ownerWrites = ({ lives }: Seen): string | undefined =>
   first(lives, (life) =>
-    first(life.writes, ({ before, row, by, atMs, skewMs }) => {
+    first(life.writes, (write) => {
+      const { before, row, by } = write;
       const held = claimOf(before);
       if (before?.status !== 'claimed' || held === undefined || claimOf(row)?.id === held.id) return undefined;
-      if (life.claims.get(held.id)?.by === by || atMs + skewMs > lapsesAfterMs(before)) return undefined;
+      if (life.claims.get(held.id)?.by === by || decidedAtMs(write) > lapsesAfterMs(before)) return undefined;
       if (row.status === 'delivered' && row.by === 'late-outcome') return undefined;
       return `${by} ends the live claim of ${life.claims.get(held.id)?.by} on ${life.event}`;
     }),
