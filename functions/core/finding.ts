@@ -21,20 +21,6 @@ import type { FindingKind } from './operations.ts';
 import { claimableFromMs, phaseOf } from './phase.ts';
 import type { Submission } from './submission.ts';
 
-export const FINDINGS = [
-  'drop',
-  'redrive',
-  'in-flight',
-  'over-budget',
-  'key-expired',
-  'second-effect',
-  'accept',
-  'poison',
-  'foreign',
-  'unknown',
-  'paused',
-] as const satisfies readonly FindingKind[];
-
 export interface Finding {
   readonly kind: FindingKind;
   /** Why, in a few words that do not change. */

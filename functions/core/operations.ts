@@ -2,26 +2,29 @@
 import type { DestinationId, EventId, RequestId } from './ids.ts';
 import type { Carried } from './model.ts';
 
-export type FindingKind =
+export const FINDINGS = [
   /** Nothing to do: delivered, cancelled, held by its own reason, or an internal message that the next tick repeats. */
-  | 'drop'
-  | 'redrive'
+  'drop',
+  'redrive',
   /** Somebody is at it right now. */
-  | 'in-flight'
+  'in-flight',
   /** The budget of its life is spent; only a grant on record could add to it. */
-  | 'over-budget'
+  'over-budget',
   /** The destination has forgotten the key: a repeat may have a second effect. */
-  | 'key-expired'
+  'key-expired',
   /** An attempt may have arrived where a repeat is not safe. */
-  | 'second-effect'
+  'second-effect',
   /** A whole event, perhaps the only copy: to be accepted as intake would. */
-  | 'accept'
-  | 'poison'
+  'accept',
+  'poison',
   /** Not a message of ours at all. */
-  | 'foreign'
+  'foreign',
   /** Of a kind or format that this code does not know. */
-  | 'unknown'
-  | 'paused';
+  'unknown',
+  'paused',
+] as const;
+
+export type FindingKind = (typeof FINDINGS)[number];
 
 export type Command =
   | 'pause'

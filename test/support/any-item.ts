@@ -1,12 +1,12 @@
 /** Items of any kind with any content, for what must hold of all of them. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { FINDINGS } from '../../functions/core/finding.ts';
 import { parseDestinationId, parseEventId } from '../../functions/core/ids.ts';
 import { INSTANT_MS_MAX } from '../../functions/core/instant.ts';
 import type { Item } from '../../functions/core/items.ts';
 import { POSITION_MAX } from '../../functions/core/keys.ts';
 import type { Claim, Excerpt, Life } from '../../functions/core/model.ts';
+import { FINDINGS } from '../../functions/core/operations.ts';
 import {
   cancelledRow,
   claimedRow,

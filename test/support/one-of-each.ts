@@ -1,6 +1,7 @@
 /** One item of every kind and status, for what must hold of all. */
-import { FINDINGS } from '../../functions/core/finding.ts';
+
 import type { Item } from '../../functions/core/items.ts';
+import { FINDINGS } from '../../functions/core/operations.ts';
 import {
   cancelledRow,
   claimedRow,

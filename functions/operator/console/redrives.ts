@@ -1,10 +1,10 @@
 /** Redrives over many: the list, and one with its plan, its progress and its result. */
 import { html } from 'hono/html';
 import { isTooSlow } from '../../core/estimate.ts';
-import { FINDINGS } from '../../core/finding.ts';
 import { isOwnId } from '../../core/ids.ts';
 import type { Progress } from '../../core/judge.ts';
 import type { Operation, OperationMessage } from '../../core/operations.ts';
+import { FINDINGS } from '../../core/operations.ts';
 import { operationView } from '../api/redrive-views.ts';
 import { absent, newer } from '../api/segments.ts';
 import { listRedrives, showRedrive } from '../commands/redrives.ts';

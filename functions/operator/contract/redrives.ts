@@ -1,21 +1,8 @@
 /** Operations over many deliveries, as the API shows them: what was found, how far the run is, what came of it. */
 import * as z from 'zod/mini';
 import { QUARANTINE_REASONS } from '../../core/model.ts';
+import { FINDINGS } from '../../core/operations.ts';
 import { count, pageOf, text, time } from './parts.ts';
-
-export const FINDINGS = [
-  'drop',
-  'redrive',
-  'in-flight',
-  'over-budget',
-  'key-expired',
-  'second-effect',
-  'accept',
-  'poison',
-  'foreign',
-  'unknown',
-  'paused',
-] as const;
 
 const finding = z.enum(FINDINGS);
 

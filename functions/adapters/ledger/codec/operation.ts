@@ -3,8 +3,8 @@
  * of its own (`n-redrive`), so that a finding that only newer code makes is carried along.
  */
 import * as z from 'zod/mini';
-import { FINDINGS } from '../../../core/finding.ts';
 import type { FindingKind, Operation, OperationMessage } from '../../../core/operations.ts';
+import { FINDINGS } from '../../../core/operations.ts';
 import { type Codec, checked, count, destinationId, eventId, given, instantMs } from './attributes.ts';
 import type { Fields } from './stored.ts';
 

@@ -2,6 +2,7 @@
 
 import { Pool } from 'undici';
 import type { Publication, Published, Queue, QueueLimits } from '../../../ports.ts';
+import { unsendable } from '../unsendable.ts';
 import { type PublishFailure, publishedFrom, READ_BYTES_MAX } from './answer.ts';
 
 /** Published limits of the queue: 256 KB a message, seven days of delay. */
@@ -72,30 +73,12 @@ export const createInfraiQueue = (options: InfraiQueueOptions): Queue & { close(
 const failed = (code: PublishFailure, detail: string): Published => ({ kind: 'failed', code, detail });
 
 /** What the queue would refuse, or misread, is not sent at all. */
-const faultOf = ({ key, body, delaySec }: Publication): Published | undefined => {
-  const bytes = Buffer.byteLength(body, 'utf8');
-  const { messageBytesMax, delayMsMax } = INFRAI_LIMITS;
-  if (bytes > messageBytesMax) {
-    return failed('too-large', `the message has ${bytes} bytes, and the queue takes ${messageBytesMax}`);
-  }
-  if (delaySec * 1_000 > delayMsMax) {
-    return failed('delay-too-long', `a delay of ${delaySec} s, and the queue takes ${delayMsMax / 1_000} s`);
-  }
-  if (!Number.isSafeInteger(delaySec) || delaySec < 0) {
-    return failed('senseless-message', 'the delay must be whole seconds, from 0');
-  }
-  if (!KEY.test(key)) return failed('senseless-message', 'the key must be 1 to 255 visible ASCII characters');
-  if (!isObjectText(body)) return failed('senseless-message', 'the message is not the text of a JSON object');
-  return undefined;
-};
-
-const isObjectText = (text: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
+const faultOf = (publication: Publication): Published | undefined => {
+  const fault = unsendable(INFRAI_LIMITS, publication);
+  if (fault !== undefined) return failed(fault.code, fault.detail);
+  return KEY.test(publication.key)
+    ? undefined
+    : failed('senseless-message', 'the key must be 1 to 255 visible ASCII characters');
 };
 
 /** The message stands in it as it was given: text of numbers and order of keys are part of an event. */

@@ -7,7 +7,8 @@
  * one that fails.
  */
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import type { Publication, Published, Queue, QueueLimits } from '../../../ports.ts';
+import type { Published, Queue, QueueLimits } from '../../../ports.ts';
+import { unsendable } from '../unsendable.ts';
 import { createSqsCalls, type SqsAccess } from './client.ts';
 import type { SqsFailure } from './failure.ts';
 
@@ -35,8 +36,8 @@ export const createSqsQueue = ({ queueUrl, publishMs, access }: SqsQueueOptions)
     limits: SQS_LIMITS,
     async publish(publication) {
       const body = sendable(publication.body);
-      const fault = faultOf(publication, body);
-      if (fault !== undefined) return fault;
+      const fault = unsendable(SQS_LIMITS, { ...publication, body });
+      if (fault !== undefined) return failed(fault.code, fault.detail);
       const input = { QueueUrl: queueUrl, MessageBody: body, DelaySeconds: publication.delaySec };
       const sent = await calls.once((client, until) => client.send(new SendMessageCommand(input), until), publishMs);
       if (sent.kind === 'failed') return failed(sent.code, sent.detail);
@@ -49,32 +50,6 @@ export const createSqsQueue = ({ queueUrl, publishMs, access }: SqsQueueOptions)
 };
 
 const failed = (code: SqsPublishFailure, detail: string): Published => ({ kind: 'failed', code, detail });
-
-/** What the queue would refuse, or misread, is not sent at all. */
-const faultOf = ({ delaySec }: Publication, body: string): Published | undefined => {
-  const bytes = Buffer.byteLength(body, 'utf8');
-  const { messageBytesMax, delayMsMax } = SQS_LIMITS;
-  if (bytes > messageBytesMax) {
-    return failed('too-large', `the message has ${bytes} bytes, and the queue takes ${messageBytesMax}`);
-  }
-  if (delaySec * 1_000 > delayMsMax) {
-    return failed('delay-too-long', `a delay of ${delaySec} s, and the queue takes ${delayMsMax / 1_000} s`);
-  }
-  if (!Number.isSafeInteger(delaySec) || delaySec < 0) {
-    return failed('senseless-message', 'the delay must be whole seconds, from 0');
-  }
-  if (!isObjectText(body)) return failed('senseless-message', 'the message is not the text of a JSON object');
-  return undefined;
-};
-
-const isObjectText = (text: string): boolean => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-};
 
 /**
  * SQS takes what XML 1.0 takes, and that leaves out U+FFFE and U+FFFF, which an id may hold. In the text of a JSON object

@@ -1,13 +1,14 @@
 /** An operation for people: what a run would do, and what it did. */
 import type * as z from 'zod/mini';
-import type { FINDINGS, operationAnswer } from '../../contract/redrives.ts';
+import type { FindingKind } from '../../../core/operations.ts';
+import type { operationAnswer } from '../../contract/redrives.ts';
 import { heading, note, pairs, shortTime, span, table } from '../print.ts';
 import type { Shell } from '../shell.ts';
 import { lines, type Safe, said } from '../visible.ts';
 
 export type Operation = z.output<typeof operationAnswer>;
 
-const DOES: Readonly<Record<(typeof FINDINGS)[number], string>> = {
+const DOES: Readonly<Record<FindingKind, string>> = {
   redrive: 'sent again, with its key and within its budget',
   accept: 'a whole event, accepted as intake would',
   drop: 'over already: the dead letter is removed, nothing is sent',

@@ -1,9 +1,9 @@
 /** A redrive over many: planned, run, stopped. */
 import { html } from 'hono/html';
-import { FINDINGS } from '../../../core/finding.ts';
 import { isOwnId } from '../../../core/ids.ts';
 import { QUARANTINE_REASONS } from '../../../core/model.ts';
 import type { Operation } from '../../../core/operations.ts';
+import { FINDINGS } from '../../../core/operations.ts';
 import { readBody } from '../../api/decision-input.ts';
 import { planProblem, runProblem } from '../../api/redrives.ts';
 import { absent, newer } from '../../api/segments.ts';
