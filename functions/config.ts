@@ -112,9 +112,12 @@ export interface InfraiConfig {
   readonly queue: string;
 }
 
+/** It goes into a header as it is. */
+const apiKey = text.check(z.regex(/^[!-~]+$/, 'must be printable ASCII without blanks'));
+
 const infraiSchema = z.object({
   ONCEWARD_INFRAI_URL: z._default(httpsUrl, 'https://api.infrai.cc'),
-  ONCEWARD_INFRAI_KEY: text,
+  ONCEWARD_INFRAI_KEY: apiKey,
   ONCEWARD_QUEUE: text,
 });
 

@@ -9,8 +9,7 @@ import { createDynamoPace } from '../adapters/ledger/pace.ts';
 import { createDynamoPages } from '../adapters/ledger/pages.ts';
 import { withSealedSecrets } from '../adapters/ledger/sealed.ts';
 import { createInfraiPush } from '../adapters/queue/infrai/push.ts';
-import { openDeadLetters } from '../adapters/queue/open-dead-letters.ts';
-import { openQueue } from '../adapters/queue/open-queue.ts';
+import { createLazyDeadLetters, createLazyQueue } from '../adapters/queue/lazy-queue.ts';
 import { createLedgerSecrets } from '../adapters/secrets.ts';
 import { createLazySender } from '../adapters/sender/lazy-sender.ts';
 import { renewing, type StoredTexts, withStored } from '../adapters/stored-settings.ts';
@@ -37,8 +36,8 @@ const compose = async (stored: StoredTexts): Promise<LambdaEntry> => {
     ledger,
     pages: createDynamoPages({ client, table }, systemClock),
     pace: createDynamoPace({ client, table }),
-    queue: await openQueue(transport),
-    deadLetters: await openDeadLetters(transport, { clock: systemClock, dice: systemDice }),
+    queue: createLazyQueue(transport),
+    deadLetters: createLazyDeadLetters(transport, { clock: systemClock, dice: systemDice }),
     push: createInfraiPush(readPushScheme(settings)),
     sender,
     secrets: createLedgerSecrets(ledger, systemClock),

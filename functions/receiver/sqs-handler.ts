@@ -8,8 +8,7 @@ import { createKmsSealing } from '../adapters/ledger/kms-sealing.ts';
 import { createDynamoPace } from '../adapters/ledger/pace.ts';
 import { createDynamoPages } from '../adapters/ledger/pages.ts';
 import { withSealedSecrets } from '../adapters/ledger/sealed.ts';
-import { openDeadLetters } from '../adapters/queue/open-dead-letters.ts';
-import { openQueue } from '../adapters/queue/open-queue.ts';
+import { createLazyDeadLetters, createLazyQueue } from '../adapters/queue/lazy-queue.ts';
 import { createSqsPush } from '../adapters/queue/sqs/push.ts';
 import { createLedgerSecrets } from '../adapters/secrets.ts';
 import { createLazySender } from '../adapters/sender/lazy-sender.ts';
@@ -36,8 +35,8 @@ const compose = async (stored: StoredTexts): Promise<SqsEntry> => {
     ledger,
     pages: createDynamoPages({ client, table }, systemClock),
     pace: createDynamoPace({ client, table }),
-    queue: await openQueue(transport),
-    deadLetters: await openDeadLetters(transport, { clock: systemClock, dice: systemDice }),
+    queue: createLazyQueue(transport),
+    deadLetters: createLazyDeadLetters(transport, { clock: systemClock, dice: systemDice }),
     push: createSqsPush(readSqsConfig(settings)),
     sender,
     secrets: createLedgerSecrets(ledger, systemClock),

@@ -3,6 +3,7 @@
  * `cdk.json` deploys alone: `npm run deploy -- -c transport=both -c alarmEmail=ops@example.com`.
  */
 import type { Node } from 'constructs';
+import { CROWDED_PLACES } from '../../functions/core/limits.ts';
 
 export const TRANSPORTS = ['sqs', 'infrai', 'both'] as const;
 export const TICKS = ['schedule', 'transport'] as const;
@@ -27,7 +28,7 @@ export interface OncewardProps {
   /** Who gets the alarms; without one they only change their state. */
   readonly alarmEmail?: string;
   /**
-   * Invocations of the receiver at a time, 2 to 1,000: what bounds the load on ledger and destinations.
+   * Invocations of the receiver at a time, 6 to 1,000: what bounds the load on ledger and destinations.
    * @default 20
    */
   readonly receiverConcurrency?: number;
@@ -46,8 +47,8 @@ export interface Settings extends Required<Omit<OncewardProps, 'infraiQueue' | '
 export const usesSqs = ({ transport }: Pick<Settings, 'transport'>): boolean => transport !== 'infrai';
 export const usesInfrai = ({ transport }: Pick<Settings, 'transport'>): boolean => transport !== 'sqs';
 
-/** Below 2 an SQS event source refuses it. */
-const CONCURRENCY_MIN = 2;
+/** More than one destination may hold while it does not answer in time: it must not take the receiver from all others. */
+const CONCURRENCY_MIN = CROWDED_PLACES + 1;
 const CONCURRENCY_MAX = 1_000;
 const CONCURRENCY_DEFAULT = 20;
 

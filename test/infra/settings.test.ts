@@ -19,14 +19,14 @@ describe('settings from the context', () => {
     const context = {
       transport: 'both',
       infraiQueue: 'orders',
-      receiverConcurrency: '5',
+      receiverConcurrency: '6',
       disposable: 'true',
       tick: '',
     };
     expect(settingsFrom(context)).toEqual({
       transport: 'both',
       tick: 'schedule',
-      receiverConcurrency: 5,
+      receiverConcurrency: 6,
       disposable: true,
       infrai: { queue: 'orders' },
     });
@@ -38,7 +38,7 @@ describe('settings from the context', () => {
     [{ transport: 'infrai' }, /infraiQueue is missing: with transport infrai/],
     [{ infraiQueue: 'orders' }, /have no meaning where transport is sqs/],
     [{ tick: 'transport' }, /needs a transport with a cron of its own/],
-    [{ receiverConcurrency: '1' }, /receiverConcurrency must be a whole number from 2 to 1000/],
+    [{ receiverConcurrency: '5' }, /receiverConcurrency must be a whole number from 6 to 1000/],
     [{ receiverConcurrency: 'many' }, /receiverConcurrency must be a whole number/],
     [{ disposable: 'yes' }, /disposable: "yes" is not known; use true, false/],
   ])('%j are refused by name', (context, says) => {

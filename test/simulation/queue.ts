@@ -2,7 +2,7 @@
  * The queue of a history: the engine of the embedded queue (24 hours of known keys, three deliveries, dead letters) on
  * virtual time, with faults that are drawn by name, and the port that a worker has of it.
  */
-import { INFRAI_LIMITS } from '../../functions/adapters/queue/infrai/client.ts';
+import { INFRAI_LIMITS } from '../../functions/adapters/queue/transport-facts.ts';
 import { PUSH_ANSWER_MS } from '../../functions/core/limits.ts';
 import type { DeadLetters, Published, Queue } from '../../functions/ports.ts';
 import { deadLettersOf, QueueEngine } from '../../infra/local/queue/engine.ts';

@@ -8,8 +8,9 @@
  */
 import { createAdaptorServer } from '@hono/node-server';
 import { onTestFinished } from 'vitest';
-import { createInfraiQueue, INFRAI_LIMITS } from '../../functions/adapters/queue/infrai/client.ts';
+import { createInfraiQueue } from '../../functions/adapters/queue/infrai/client.ts';
 import { createInfraiDeadLetters } from '../../functions/adapters/queue/infrai/dead-letters.ts';
+import { INFRAI_LIMITS } from '../../functions/adapters/queue/transport-facts.ts';
 import { FUNCTION_MS } from '../../functions/core/limits.ts';
 import type { DeadLetters, Queue } from '../../functions/ports.ts';
 import {

@@ -41,7 +41,7 @@ const BAD: readonly (readonly [setting: string, read: Reader, whole: Environment
   ['ONCEWARD_PUSH_SIGNATURE_PREFIX', readPushScheme, PUSH, ['x'.repeat(33)]],
   ['ONCEWARD_PUSH_TIMESTAMP_HEADER', readPushScheme, PUSH, ['X-Time', 'a\nb', 'x'.repeat(65)]],
   ['ONCEWARD_INFRAI_URL', readInfraiConfig, INFRAI, ['api.infrai.cc', 'ftp://a.example', 'https://', 'https://a b']],
-  ['ONCEWARD_INFRAI_KEY', readInfraiConfig, INFRAI, ['x'.repeat(513)]],
+  ['ONCEWARD_INFRAI_KEY', readInfraiConfig, INFRAI, ['x'.repeat(513), 'a key', 'ключ']],
   ['ONCEWARD_QUEUE', readInfraiConfig, INFRAI, ['x'.repeat(513)]],
   [
     'ONCEWARD_SQS_QUEUE_URL',

@@ -9,7 +9,7 @@ import type { Server } from 'node:http';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { INFRAI_LIMITS } from '../../../functions/adapters/queue/infrai/client.ts';
+import { INFRAI_LIMITS } from '../../../functions/adapters/queue/transport-facts.ts';
 import { PUSH_ANSWER_MS } from '../../../functions/core/limits.ts';
 import { Answers, invalid, NO_ROUTE, REFUSALS, UNAUTHORIZED } from './answers.ts';
 import { CAPABILITIES, type CapabilityId, detailsOf, isCapabilityId, summaryOf } from './contract.ts';

@@ -8,7 +8,7 @@
  * In memory only: the end of the process loses every message. That is meant: a queue that loses messages is one of the
  * faults that the ledger and its sweep have to make good.
  */
-import { INFRAI_LIMITS } from '../../../functions/adapters/queue/infrai/client.ts';
+import { INFRAI_LIMITS } from '../../../functions/adapters/queue/transport-facts.ts';
 import type { Faults } from './faults.ts';
 import { Mailbox, type MailboxStats, type Message, type Taken } from './mailbox.ts';
 import { PublishedKeys } from './published-keys.ts';

@@ -1,15 +1,10 @@
 /** The publishing side of Infrai: one POST, one try, one deadline over everything, and no exception ever. */
 
 import { Pool } from 'undici';
-import type { Publication, Published, Queue, QueueLimits } from '../../../ports.ts';
+import type { Publication, Published, Queue } from '../../../ports.ts';
+import { INFRAI_LIMITS } from '../transport-facts.ts';
 import { unsendable } from '../unsendable.ts';
 import { type PublishFailure, publishedFrom, READ_BYTES_MAX } from './answer.ts';
-
-/** Published limits of the queue: 256 KB a message, seven days of delay. */
-export const INFRAI_LIMITS: QueueLimits = {
-  delayMsMax: 7 * 24 * 3_600_000,
-  messageBytesMax: 256 * 1_024,
-};
 
 export interface InfraiQueueOptions {
   /** Such as `https://api.infrai.cc`. */

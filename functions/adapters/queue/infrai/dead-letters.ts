@@ -12,6 +12,7 @@
  */
 import * as z from 'zod/mini';
 import type { Clock, DeadLetter, DeadLetters, Dice, Done, QueueStats } from '../../../ports.ts';
+import { traitsOf } from '../transport-facts.ts';
 import { OPERATION_RETRIES, type RetryBounds, withRetries } from '../transport-retries.ts';
 import { type CallFailed, type CallFailure, type CallRequest, createCalls, NOT_IN_FLIGHT } from './call.ts';
 import { lettersIn } from './letters.ts';
@@ -72,7 +73,7 @@ export const createInfraiDeadLetters = (
     return { ...called, detail: detail.replaceAll(options.apiKey, '[key]'), unanswered };
   };
   return {
-    traits: { reachesById: true, countsExactly: true },
+    traits: traitsOf('infrai'),
     stats: async () => statsFrom(await ask(`the statistics of ${queue}`, statsRequest(queue))),
     read: (limit, leaseSec = READ_LEASE_SEC) =>
       readAll(ask, options.clock, { deadLetterQueue, limit, leaseSec, endsAtMs: endsAtMs() }),

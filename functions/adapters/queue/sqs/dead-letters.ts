@@ -21,6 +21,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { DEAD_LETTER_LEASE_SEC } from '../../../core/limits.ts';
 import type { Clock, DeadLetter, DeadLetters, Dice, Done, QueueStats } from '../../../ports.ts';
+import { traitsOf } from '../transport-facts.ts';
 import { OPERATION_RETRIES, type RetryBounds, withRetries } from '../transport-retries.ts';
 import { type Answered, type Call, createSqsCalls, type SqsAccess, type SqsCalls } from './client.ts';
 import type { SqsFailure } from './failure.ts';
@@ -67,7 +68,7 @@ export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetter
   const retries = options.retries ?? OPERATION_RETRIES;
   const desk: Desk = { calls, options, retries, endsAtMs: () => options.clock.nowMs() + retries.totalMs };
   return {
-    traits: { reachesById: false, countsExactly: false },
+    traits: traitsOf('sqs'),
     stats: () => statsOf(desk),
     read: (limit, leaseSec = DEAD_LETTER_LEASE_SEC) => readAll(desk, limit, leaseSec),
     redrive: (letter) => redrive(desk, letter),

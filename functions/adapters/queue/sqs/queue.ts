@@ -7,19 +7,11 @@
  * one that fails.
  */
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import type { Published, Queue, QueueLimits } from '../../../ports.ts';
+import type { Published, Queue } from '../../../ports.ts';
+import { SQS_LIMITS } from '../transport-facts.ts';
 import { unsendable } from '../unsendable.ts';
 import { createSqsCalls, type SqsAccess } from './client.ts';
 import type { SqsFailure } from './failure.ts';
-
-/**
- * "Amazon SQS message quotas": a delay of at most 15 minutes, and 1 MiB a message since August 2025. What is due later is
- * not published at all: the sweep looks ten minutes ahead of it.
- */
-export const SQS_LIMITS: QueueLimits = {
-  delayMsMax: 900_000,
-  messageBytesMax: 1_024 * 1_024,
-};
 
 export interface SqsQueueOptions {
   readonly queueUrl: string;
