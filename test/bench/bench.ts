@@ -1,21 +1,85 @@
 /**
- * `npm run bench -- NAME`: measures one thing and prints it. A benchmark says what it measured, on what, and how; it
- * exits with 1 where it holds itself to a bound and misses it.
+ * `npm run bench -- NAME... | all [--short] [--json FILE] [--record] [--peers DIR | none]`: measures, prints a table, and
+ * exits with 1 where a benchmark holds itself to a bound and misses it, or could not be run.
+ *
+ *   names ──► one after another: run ──► report: table on the terminal ──┬──► --json: all of them in one file
+ *               │  peers are installed and started by the first that      └──► --record: its section of RESULTS.md
+ *               │  asks for them                                    at the end, or at Ctrl-C: every peer is stopped
+ *               └── throws: said, counted as missed, the next one runs
+ *
+ * What every benchmark keeps to: it gives its method; times are medians of 9, rivals taking turns; a figure stands beside
+ * another one and their ratio, never alone; a peer that cannot be had is a row that says so. `--short` checks that it
+ * works, and its times mean nothing.
+ *
+ * `all` is to stay within some 25 minutes on two quiet cores: cost 1, throughput 6, latency 4, cold 2, scale 7,
+ * duplicates 4, simulation 1.
  */
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
 import { coldBench } from './cold.ts';
-
-/** Prints its own report. False where a bound that it states is missed. */
-type Bench = (options: readonly string[]) => Promise<boolean>;
+import { machine } from './machine.ts';
+import { openPeers } from './peers/peers.ts';
+import { record } from './record.ts';
+import { type Bench, type BenchContext, type Measured, tell } from './report.ts';
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   cold: coldBench,
 };
 
-const [name = '', ...options] = process.argv.slice(2);
-const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
-if (bench === undefined) {
-  console.error(`there is no benchmark "${name}": npm run bench -- ${Object.keys(BENCHES).join(' | ')}`);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    short: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    record: { type: 'boolean', default: false },
+    peers: { type: 'string' },
+  },
+});
+
+const measure = async (name: string, bench: Bench, context: BenchContext): Promise<Measured | undefined> => {
+  const at = new Date().toISOString();
+  const from = performance.now();
+  try {
+    const report = await bench(context);
+    return { name, at, seconds: Math.round((performance.now() - from) / 1_000), short: context.short, ...report };
+  } catch (error) {
+    console.error(`${name} could not be run: ${error instanceof Error ? error.stack : String(error)}`);
+    return undefined;
+  }
+};
+
+const runAll = async (names: readonly string[]): Promise<boolean> => {
+  const peers = openPeers(values.peers);
+  const context: BenchContext = { short: values.short, peers, say: (line) => console.log(line) };
+  const done: Measured[] = [];
+  try {
+    for (const name of names) {
+      console.log(`\n== ${name}`);
+      const measured = await measure(name, BENCHES[name] as Bench, context);
+      if (measured === undefined) continue;
+      done.push(measured);
+      console.log(tell(measured));
+      if (values.record) await record(measured);
+    }
+  } finally {
+    await peers.close();
+  }
+  const json = JSON.stringify({ machine: machine(), benches: done }, null, 2);
+  if (values.json !== undefined) await writeFile(values.json, `${json}\n`);
+  return done.length === names.length && done.every(({ missed }) => missed.length === 0);
+};
+
+const names = positionals.includes('all') ? Object.keys(BENCHES) : positionals;
+const unknown = names.find((name) => !Object.hasOwn(BENCHES, name));
+if (unknown !== undefined || names.length === 0) {
+  if (unknown !== undefined) console.error(`there is no benchmark "${unknown}"`);
+  console.error(`npm run bench -- ${Object.keys(BENCHES).join(' | ')} | all [--short] [--json FILE] [--record]`);
+  process.exitCode = 2;
+} else if (values.record && values.short) {
+  console.error('--short measures nothing that is worth a record');
   process.exitCode = 2;
 } else {
-  process.exitCode = (await bench(options)) ? 0 : 1;
+  // Peers are stopped by the end of the process, which a signal alone would not bring about in order.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  process.exitCode = (await runAll(names)) ? 0 : 1;
 }

@@ -4,14 +4,19 @@
  * all of them alike.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Metafile } from 'esbuild';
 import { bundle } from '../../infra/aws/bundle.ts';
+import type { PeerPackages } from './peers/packages.ts';
+import type { Had } from './peers/peers.ts';
+import type { Bench, BenchReport } from './report.ts';
+import { median, ratio } from './rounds.ts';
 
 const STARTS = 20;
+const STARTS_SHORT = 3;
 /** What a receiver may cost against the bare handler. */
 const BOUND = 1.6;
 
@@ -135,13 +140,6 @@ const kbOf = async (outdir: string): Promise<number> => {
   return sizes.reduce((sum, size) => sum + size, 0) / 1_024;
 };
 
-const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const [low = Number.NaN, high = Number.NaN] = [sorted[middle - 1 + (sorted.length % 2)], sorted[middle]];
-  return (low + high) / 2;
-};
-
 /** The packages that make most of what every start reads: the entry, and the parts that it imports at once. */
 const largestPackages = ({ outputs }: Metafile): readonly string[] => {
   const sizes = new Map<string, number>();
@@ -168,34 +166,54 @@ const atOnce = (outputs: Metafile['outputs']): ReadonlySet<string> => {
   return found;
 };
 
-/** False where the receiver misses its bound. */
-export const coldBench = async (options: readonly string[]): Promise<boolean> => {
-  const starts = Number(options[0] ?? STARTS);
-  console.log(
-    `${starts} cold starts of each, in turn; Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}`,
-  );
-  const measured = await measureCold(starts);
-  const bare = measured.find(({ name }) => name === BARE);
-  if (bare === undefined) throw new Error('the bare handler was not measured');
-  console.log(
-    'function          bundle KB  read KB  import ms  cpu ms  x bare (cpu)  largest packages read at a start, KB',
-  );
-  for (const one of measured) {
-    const cells = [
-      one.bundleKb.toFixed(0).padStart(9),
-      one.readKb.toFixed(0).padStart(8),
-      one.importMs.toFixed(0).padStart(10),
-      one.cpuMs.toFixed(0).padStart(7),
-      (one.cpuMs / bare.cpuMs).toFixed(2).padStart(13),
-    ];
-    console.log(`${one.name.padEnd(17)} ${cells.join(' ')}  ${one.largest.join(', ')}`);
-  }
-  console.log('the sender: what a receiver reads with its first message, while the ledger is asked');
-  const over = measured.filter(({ name, cpuMs }) => BOUND_FOR.includes(name) && cpuMs > BOUND * bare.cpuMs);
-  for (const { name, largest } of over) {
-    console.log(
-      `${name} takes more than ${BOUND} times the processor time of the bare handler; it reads ${largest.join(', ')}`,
-    );
-  }
-  return over.length === 0;
+/** Holds the receivers to their bound against the bare handler. */
+export const coldBench: Bench = async ({ short, peers, say }) => {
+  const starts = short ? STARTS_SHORT : STARTS;
+  const packages = await peers.packages();
+  const powertools = await powertoolsOf(packages);
+  say(`${starts} cold starts of each, in turn`);
+  const measured = await measureCold(starts, powertools === undefined ? SUBJECTS : [...SUBJECTS, powertools]);
+  const report = reportOf(starts, measured, packages);
+  return short ? { ...report, missed: [] } : report;
+};
+
+/** Its source is put beside its packages, where the bundler finds them. */
+const powertoolsOf = async (packages: Had<PeerPackages>): Promise<Subject | undefined> => {
+  if (packages.kind === 'missing') return undefined;
+  const entry = join(packages.it.folder, 'powertools-handler.mjs');
+  await copyFile(new URL('./powertools-handler.mjs', import.meta.url), entry);
+  return { name: 'Powertools', entry, settings: COMMON };
+};
+
+const reportOf = (starts: number, measured: readonly Measured[], packages: Had<PeerPackages>): BenchReport => {
+  const cpuOf = (name: string): number => measured.find((one) => one.name === name)?.cpuMs ?? Number.NaN;
+  const bare = cpuOf(BARE);
+  const over = measured.filter(({ name, cpuMs }) => BOUND_FOR.includes(name) && cpuMs > BOUND * bare);
+  const rows = measured.map((one) => [
+    one.name,
+    Math.round(one.bundleKb),
+    Math.round(one.readKb),
+    Math.round(one.importMs),
+    Math.round(one.cpuMs),
+    ratio(one.cpuMs, bare),
+    one.largest.join(', '),
+  ]);
+  const absent = packages.kind === 'missing' ? [['Powertools', '', '', '', '', '', packages.why]] : [];
+  const columns = ['function', 'bundle KB', 'read KB', 'import ms', 'cpu ms', 'cpu to bare', 'largest read, KB'];
+  return {
+    title: 'cold starts beside a bare handler',
+    method: [
+      `Each function is bundled as it is deployed and imported by ${starts} fresh processes, taking turns; medians.`,
+      '"cpu" is the processor time of all threads of such a process during the import. It measures the import alone, on this machine, and no start on Lambda.',
+    ],
+    versions: packages.kind === 'had' ? { Powertools: packages.it.versions['@aws-lambda-powertools/idempotency'] } : {},
+    tables: [{ title: 'An import in a fresh process', columns, rows: [...rows, ...absent] }],
+    notes: [
+      `${BARE} is Hono, a DynamoDB client and one conditional write; Powertools is its idempotency handler over DynamoDB, without Hono.`,
+      'the sender: what a receiver reads with its first message, while the ledger is asked.',
+    ],
+    missed: over.map(
+      ({ name, cpuMs }) => `${name} takes ${ratio(cpuMs, bare)} the processor time of ${BARE}, bound ${BOUND}`,
+    ),
+  };
 };
