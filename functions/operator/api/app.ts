@@ -15,6 +15,7 @@ import { addEventRoutes } from './events.ts';
 import { addListRoutes } from './lists.ts';
 import type { On } from './on.ts';
 import { addRedriveRoutes } from './redrives.ts';
+import { addShadowRoutes } from './shadow.ts';
 import { addStatsRoutes } from './stats.ts';
 import { addTokenRoutes } from './tokens.ts';
 
@@ -34,6 +35,7 @@ export const createOperatorApp = (world: Operator, policy: TargetPolicy): Hono<S
   const on: On = (name, handler) => addRoute(app, guard, ROUTES[name], handler);
   addEventRoutes(on, world);
   addDestinationRoutes(on, world, policy);
+  addShadowRoutes(on, world);
   addDecisionRoutes(on, world);
   addListRoutes(on, world);
   addRedriveRoutes(on, world);

@@ -32,6 +32,7 @@ import { showOverview } from './overview.ts';
 import { showQuarantine } from './quarantine.ts';
 import { showRedriveAt, showRedrives } from './redrives.ts';
 import { recognised, type Seen } from './session.ts';
+import { showShadowReport } from './shadow.ts';
 import { addSignIn, comeAgain } from './sign-in.ts';
 
 /** A hundred ticked deliveries with the longest ids, percent-encoded twice, fit. */
@@ -52,6 +53,7 @@ const PAGES: Readonly<Record<string, Show>> = {
   [`${HOME}/events/:event/deliveries/:destination`]: showDelivery,
   [`${HOME}/destinations`]: showDestinations,
   [`${HOME}/destinations/:destination`]: showDestinationAt,
+  [`${HOME}/destinations/:destination/shadow`]: showShadowReport,
   [`${HOME}/redrives`]: showRedrives,
   [`${HOME}/redrives/:operation`]: showRedriveAt,
   [`${HOME}/audit`]: showAudit,

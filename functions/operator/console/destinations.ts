@@ -12,7 +12,7 @@ import { ROUTES } from '../contract/routes.ts';
 import { excerptOf } from './delivery.ts';
 import { type Frame, page, problemPage } from './frame.ts';
 import { act, empty, head, pager, table } from './layout.ts';
-import { deliveryLink, destinationPath, HOME, listPath, withQuery } from './links.ts';
+import { deliveryLink, destinationPath, HOME, listPath, shadowPath, withQuery } from './links.ts';
 import { columnsAt, cursorIn, PAGE_ROWS } from './lists.ts';
 import { doneNote } from './notes.ts';
 import { destinationTable } from './overview.ts';
@@ -90,6 +90,9 @@ const actsOn = (found: DestinationShown, visitor: Visitor, nowMs: number): reado
     visitor.may(ROUTES.planRedrive.right)
       ? html`<a class="button" href="${withQuery(`${HOME}/redrives/new`, { destination: config.destination })}">Plan a redrive</a>`
       : NOTHING,
+    config.mode === 'shadow'
+      ? html`<a class="button" href="${shadowPath(config.destination)}">Shadow report</a>`
+      : NOTHING,
     visitor.may(ROUTES.deleteDestination.right) ? act(`${path}/delete`, 'Delete') : NOTHING,
   ];
 };
@@ -147,5 +150,5 @@ const settings = (config: Destination, nowMs: number): Html => html`<dl class="f
 <dt>Rejects on</dt><dd>422${config.rejectOn.map((status) => `, ${status}`)}</dd>
 <dt>Headers</dt><dd>${Object.entries(redactHeaders(config.headers)).map(([name, value]) => html`<code>${shown(`${name}: ${value}`)}</code><br>`)}${Object.keys(config.headers).length === 0 ? 'none of its own' : ''}</dd>
 <dt>From the queue</dt><dd>${config.acceptFromQueue ? 'whole events are accepted' : 'no'}</dd>
-<dt>Mode</dt><dd>${config.mode}</dd>
+<dt>Mode</dt><dd>${config.mode}${config.mode === 'shadow' ? html`: nothing is sent. <a href="${shadowPath(config.destination)}">What would have been sent</a>` : ''}</dd>
 <dt>Changed</dt><dd>${moment(config.updatedAtMs, nowMs)}</dd></dl>`;

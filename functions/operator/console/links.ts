@@ -19,6 +19,8 @@ export const deliveryPath = ({ event, destination }: Named): string =>
 
 export const destinationPath = (destination: string): string => `${HOME}/destinations/${segment(destination)}`;
 
+export const shadowPath = (destination: string): string => `${destinationPath(destination)}/shadow`;
+
 export const redrivePath = (operation: string): string => `${HOME}/redrives/${segment(operation)}`;
 
 export type Parameters = Readonly<Record<string, string | undefined>>;

@@ -23,6 +23,7 @@ import { explanationAnswer } from './explain.ts';
 import { text } from './parts.ts';
 import { operationAnswer, operationPageAnswer, operationSummaryAnswer } from './redrives.ts';
 import type { RouteName } from './routes.ts';
+import { shadowAnswer } from './shadow.ts';
 import { statsAnswer } from './stats.ts';
 import { secretRotatedAnswer, tokenCreatedAnswer, tokenListAnswer, tokenRevokedAnswer } from './tokens.ts';
 
@@ -136,6 +137,20 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
     answers: { 202: destinationTestedAnswer },
     refusals: ['event-conflict'],
   },
+  showShadow: {
+    summary: 'What a destination in shadow mode would have been sent',
+    description:
+      'By the time at which it would have left. A delivery counts once, however often its event came. One answer looks at a ' +
+      'bounded number of rows: while there is a `next`, the counts are those of a part, and parts add up.',
+    answers: { 200: shadowAnswer },
+    problems: [400],
+  },
+  compareShadow: {
+    summary: 'The same beside what another sender has counted',
+    description:
+      'Changes nothing. Nothing is compared where one answer cannot look at all rows: then add up the parts.',
+    answers: { 200: shadowAnswer },
+  },
   rotateSecret: {
     summary: 'A new signing secret; the older ones sign beside it for the overlap',
     description:
@@ -217,5 +232,6 @@ export const NAMED: Readonly<Record<string, z.ZodMiniType>> = {
   OperationPage: operationPageAnswer,
   Explanation: explanationAnswer,
   AuditPage: auditPageAnswer,
+  ShadowReport: shadowAnswer,
   Stats: statsAnswer,
 };

@@ -12,6 +12,8 @@ import {
   replayBody,
   resolveBody,
   rotateBody,
+  shadowBody,
+  shadowQuery,
   tokenBody,
 } from './inputs.ts';
 
@@ -27,6 +29,14 @@ const REASON = 'why, for whoever reads the record';
 const LIMIT = 'how many at most';
 const CURSOR = 'the "next" of the page before';
 const SECOND = 'an earlier attempt may have arrived: accept that another one acts again';
+
+const SHADOW = {
+  from: 'the first UTC day on which it would have been sent; without it, the last day',
+  to: 'the last such day; without it, today',
+  per: 'count by the hour or by the day',
+  acceptedSince:
+    'look at what was accepted since this day, for events with a deliverAt; without it, a day before the first',
+};
 
 export const MEANINGS: ReadonlyMap<unknown, Says> = new Map([
   says(destinationBody, {
@@ -80,6 +90,12 @@ export const MEANINGS: ReadonlyMap<unknown, Says> = new Map([
     destination: 'needed for recent, of no use for open',
     limit: LIMIT,
     cursor: CURSOR,
+  }),
+  says(shadowQuery, { ...SHADOW, cursor: 'the "next" of the part before' }),
+  says(shadowBody, {
+    ...SHADOW,
+    sent: 'how many the other sender has sent in all',
+    counts: 'how many in each hour or day, by its beginning in UTC; one that is not named was none. Instead of sent',
   }),
   says(destinationsQuery, { deleted: 'show deleted ones as well', limit: LIMIT, cursor: CURSOR }),
   says(pageQuery, { limit: LIMIT, cursor: CURSOR }),

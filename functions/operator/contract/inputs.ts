@@ -12,6 +12,7 @@ import {
   SECRET_OVERLAP_HOURS_MAX,
 } from '../../core/limits.ts';
 import { QUARANTINE_REASONS } from '../../core/model.ts';
+import { SHADOW_DAYS_MAX } from '../../core/shadow.ts';
 import { PLAN_MESSAGES_MAX } from '../../steps/redrive-plan.ts';
 
 // ---- pieces -------------------------------------------------------------------------------------------------------
@@ -86,6 +87,24 @@ const day = z.string().check(
 );
 
 export const auditQuery = z.strictObject({ destination: destinationId, day: z.optional(day), limit, cursor });
+
+const shadowWindow = {
+  from: z.optional(day),
+  to: z.optional(day),
+  per: z._default(z.enum(['hour', 'day']), 'day'),
+  acceptedSince: z.optional(day),
+};
+
+export const shadowQuery = z.strictObject({ ...shadowWindow, cursor });
+
+const sent = z.int().check(z.nonnegative());
+
+/** Counts are read with the window that they belong to: see `readCounts`. */
+export const shadowBody = z.strictObject({
+  ...shadowWindow,
+  sent: z.optional(sent),
+  counts: z.optional(z.array(z.strictObject({ at: z.string(), sent })).check(z.maxLength(SHADOW_DAYS_MAX * 24))),
+});
 
 /** Deleted ones are left out, unless they are asked for: their deliveries are still there. */
 export const destinationsQuery = z.strictObject({ deleted: z.optional(z.enum(['include'])), limit, cursor });

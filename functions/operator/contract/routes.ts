@@ -13,6 +13,8 @@ import {
   replayBody,
   resolveBody,
   rotateBody,
+  shadowBody,
+  shadowQuery,
   tokenBody,
 } from './inputs.ts';
 
@@ -40,6 +42,9 @@ export const ROUTES = {
   pauseDestination: { method: 'post', path: `${DESTINATION}/pause`, right: 'pause', decides: true, body: reasonBody },
   resumeDestination: { method: 'post', path: `${DESTINATION}/resume`, right: 'pause', decides: true, body: reasonBody },
   testDestination: { method: 'post', path: `${DESTINATION}/test`, right: 'pause', decides: true, body: reasonBody },
+
+  showShadow: { method: 'get', path: `${DESTINATION}/shadow-report`, right: 'view', query: shadowQuery },
+  compareShadow: { method: 'post', path: `${DESTINATION}/shadow-report`, right: 'view', body: shadowBody },
 
   rotateSecret: {
     method: 'post',

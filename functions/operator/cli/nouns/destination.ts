@@ -1,4 +1,4 @@
-/** `onceward destination set | list | show | pause | resume | test | rotate-secret | delete` */
+/** `onceward destination set | list | show | shadow | pause | resume | test | rotate-secret | delete` */
 import type { Command } from 'commander';
 import type * as z from 'zod/mini';
 import {
@@ -29,6 +29,7 @@ import {
 } from '../verb.ts';
 import { lines, type Safe, said } from '../visible.ts';
 import { addSettings, type SettingOptions, settingsOf } from './destination-settings.ts';
+import { addShadow } from './destination-shadow.ts';
 
 interface RotateOptions extends Deciding {
   readonly overlapHours?: number;
@@ -46,6 +47,7 @@ export const addDestination = (program: Command, shell: Shell): void => {
   looking(noun, 'show <destination>', 'settings, state, and what is parked there').action(
     (id: string, options: Common) => show(shell, id, options),
   );
+  addShadow(noun, shell);
   deciding(noun, 'pause <destination>', 'hold what is due: it is parked in the ledger and spends no budget').action(
     (id: string, options: Deciding) => gate(shell, id, 'pause', options, 'What is due for it is parked from now on.'),
   );
