@@ -38,6 +38,8 @@ export interface AttemptMade {
   readonly withheld?: Withheld;
   /** The re-check saw failures of this destination: a success has something to clear. */
   readonly sawFailures?: boolean;
+  /** The claim as it stands since it was marked: a settle over the row from before would be refused, at the cost of a write. */
+  readonly marked?: Claimed;
 }
 
 export const attempt = async (world: Receiver, run: Run, claimed: ClaimMade): Promise<AttemptMade> => {
@@ -46,7 +48,7 @@ export const attempt = async (world: Receiver, run: Run, claimed: ClaimMade): Pr
     if (prepared.kind === 'impossible') return made(notSent(prepared.detail));
     const marked = await mark(world, claimed.row);
     if (!marked) return withheld('lost');
-    return await recheckAndSend(world, run, claimed, prepared);
+    return { ...(await recheckAndSend(world, run, claimed, prepared)), marked };
   } catch (error) {
     // The sender never rejects, so this lies before it: nothing has been sent, and that is worth recording. Without the
     // record the lease would lapse, and the successor could not know better than to call this attempt in doubt.
@@ -56,11 +58,15 @@ export const attempt = async (world: Receiver, run: Run, claimed: ClaimMade): Pr
   }
 };
 
-/** Where a repeat is not safe, the mark tells a dead worker's successor whether a byte may have left. */
-const mark = async (world: Receiver, row: Claimed): Promise<boolean> => {
-  if (row.claim.repeatSafe) return true;
+/**
+ * Where a repeat is not safe, the mark tells a dead worker's successor whether a byte may have left. Gives the row as it
+ * stands then; undefined where the claim is not ours any more.
+ */
+const mark = async (world: Receiver, row: Claimed): Promise<Claimed | undefined> => {
+  if (row.claim.repeatSafe) return row;
   const result = await transition(world, row, { kind: 'mark', claimId: row.claim.id });
-  return result.kind === 'applied' && result.row.status === 'claimed' && result.row.claim.id === row.claim.id;
+  if (result.kind !== 'applied' || result.row.status !== 'claimed') return undefined;
+  return result.row.claim.id === row.claim.id ? result.row : undefined;
 };
 
 const recheckAndSend = async (

@@ -9,7 +9,7 @@ import type { WriteId } from '../core/ids.ts';
 import type { SettleInput } from '../core/inputs.ts';
 import { outgoingKey } from '../core/keys.ts';
 import { SETTLE_TRIES_MAX } from '../core/limits.ts';
-import type { Delivery } from '../core/model.ts';
+import type { Claimed, Delivery } from '../core/model.ts';
 import { traceIdOf } from '../core/trace.ts';
 import { PortUnavailable } from '../ports.ts';
 import { noteOutcome } from '../steps/gate.ts';
@@ -34,7 +34,7 @@ export const settle = async (world: Receiver, run: Run, claimed: ClaimMade, made
     cause: run.cause,
     ...(made.withheld ? { withheld: made.withheld } : {}),
   };
-  const result = await settleInPlace(world, claimed, input);
+  const result = await settleInPlace(world, made.marked ?? claimed.row, input);
   report(world, run, claimed, made, result);
   await noteForDestination(world, claimed, made);
   return verdictOf(result);
@@ -53,10 +53,10 @@ const noteForDestination = async (world: Receiver, claimed: ClaimMade, made: Att
   }
 };
 
-const settleInPlace = async (world: Receiver, claimed: ClaimMade, input: SettleInput): Promise<Transition> => {
+const settleInPlace = async (world: Receiver, row: Claimed, input: SettleInput): Promise<Transition> => {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await transition(world, await latest(world, claimed, tries), input);
+      return await transition(world, await latest(world, row, tries), input);
     } catch (error) {
       if (!(error instanceof PortUnavailable) || tries >= SETTLE_TRIES_MAX) throw error;
       world.telemetry.count('settle-repeated');
@@ -66,14 +66,10 @@ const settleInPlace = async (world: Receiver, claimed: ClaimMade, input: SettleI
 };
 
 /** The first try writes over the claim as it was made: one write, no read. A stale row only costs a refusal. */
-const latest = async (world: Receiver, claimed: ClaimMade, tries: number): Promise<Delivery> => {
-  if (tries === 1) return claimed.row;
-  const found = await world.ledger.load({
-    item: 'delivery',
-    event: claimed.row.event,
-    destination: claimed.row.destination,
-  });
-  return found.kind === 'found' ? found.item : claimed.row;
+const latest = async (world: Receiver, row: Claimed, tries: number): Promise<Delivery> => {
+  if (tries === 1) return row;
+  const found = await world.ledger.load({ item: 'delivery', event: row.event, destination: row.destination });
+  return found.kind === 'found' ? found.item : row;
 };
 
 /** One wide line an attempt: identities first, then what happened and what follows. */

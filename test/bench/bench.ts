@@ -17,12 +17,14 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { coldBench } from './cold.ts';
+import { costBench } from './cost/cost.ts';
 import { machine } from './machine.ts';
 import { openPeers } from './peers/peers.ts';
 import { record } from './record.ts';
 import { type Bench, type BenchContext, type Measured, tell } from './report.ts';
 
 const BENCHES: Readonly<Record<string, Bench>> = {
+  cost: costBench,
   cold: coldBench,
 };
 

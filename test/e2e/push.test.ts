@@ -275,6 +275,21 @@ describe('a push of a delivery that is due', () => {
       sends: 1,
     });
   });
+
+  it.each([
+    ['safe', true, 2],
+    ['not safe', false, 3],
+  ])(
+    'asks for no write that the ledger would have to refuse, where a repeat is %s',
+    async (_what, repeatSafe, writes) => {
+      const world = await opened(openTestWorld(), { repeatSafe });
+      const before = world.asked.length;
+      await world.deliver(EVENT, PARTNER);
+      expect(world.asked.slice(before).filter(({ kind }) => kind === 'replace' || kind === 'create')).toHaveLength(
+        writes,
+      );
+    },
+  );
 });
 
 describe('a push of a delivery that needs none', () => {

