@@ -183,8 +183,10 @@ export class Destinations {
     const answers = fate.answer === 'plain' || fate.answer === 'slow' || fate.answer === 'broken-body';
     note(course.acts, answers ? status : undefined);
     const tookMs = this.#tookMs(fate, n, request.deadlineMs);
+    const worksOnMs = answers ? 0 : this.#worksOnMs(n);
+    if (worksOnMs > 0) stage.clockwork.at(stage.nowMs + tookMs + worksOnMs, () => void course.over());
     stage.clockwork.at(stage.nowMs + tookMs, () => {
-      course.over();
+      if (worksOnMs === 0) course.over();
       if (!goesOn() || !stage.isAlive(actor)) return false;
       return void this.#answer(fate, status, course.from === 'script' ? (fate.retryAfter ?? []) : [], end);
     });
@@ -210,6 +212,14 @@ export class Destinations {
     }
   }
 
+  /** Behind an answer that never comes the request may still be at work there. */
+  #worksOnMs(n: number): number {
+    const { draws, fates } = this.#stage;
+    if (!fates.isOn('works-on')) return 0;
+    fates.count('works-on');
+    return Math.floor(draws.at('works on', n) * 180_000);
+  }
+
   #tookMs(fate: Fate, n: number, deadlineMs: number): number {
     if (fate.answer === 'slow') return Math.max(1, deadlineMs - 80 - Math.floor(this.#stage.draws.at('slow', n) * 400));
     return 3 + Math.floor(this.#stage.draws.at('took', n) ** 2 * Math.min(2_000, deadlineMs / 2));
@@ -233,9 +243,9 @@ export class Destinations {
       case 'answer-gateway':
         return plain(one([502, 504, 520, 524, 598]), half);
       case 'answer-throttles':
-        return { ...plain(one([429, 503, 425, 408]), false), retryAfter: half ? [one(RETRY_AFTER)] : [] };
+        return { ...plain(one([429, 503, 425, 408]), false), retryAfter: half ? [asked(draws.at('asked', n))] : [] };
       case 'answer-refuses':
-        return plain(one([400, 401, 403, 404, 413, 301, 307, 304]), false);
+        return plain(one([400, 401, 403, 404, 409, 413, 301, 307, 304]), false);
       case 'answer-rejects':
         return plain(422, false);
       case 'answer-gone':
@@ -276,6 +286,8 @@ export class Destinations {
     return fits ? undefined : 'the signature does not fit';
   }
 }
+
+const asked = (draw: number): string => RETRY_AFTER[Math.floor(draw * RETRY_AFTER.length)] ?? '';
 
 const idIn = (url: string): string => /^https:\/\/([^./]+)\./.exec(url)?.[1] ?? '';
 

@@ -50,6 +50,7 @@ export const FAULTS = {
   'freeze-with-answer': fault('network', 'F12', 0.15, 'a worker has its answer and stands still, often past its lease'),
   'crash-with-answer': fault('network', 'F01', 0.1, 'a worker dies while its request is under way, or with its answer'),
   'freeze-with-claim': fault('claim', 'F12', 0.2, 'a worker stands still between its claim and its re-check'),
+  'crash-with-claim': fault('claim', 'F01', 0.5, 'a worker dies as soon as its claim stands'),
   // ---- ledger
   'read-fails': fault('read', 'F08', 0.06, 'a read has no answer'),
   'read-slow': fault('read', 'F08', 0.06, 'a read takes up to three seconds'),
@@ -106,10 +107,12 @@ export const FAULTS = {
   'answer-garbage': fault('answer', 'F15', 0.03, 'what comes back is no HTTP'),
   'answer-slow': fault('answer', 'F12', 0.08, 'a 2xx comes just inside the deadline'),
   'answer-broken': fault('answer', 'F15', 0.03, 'the body behind a 2xx breaks off'),
+  'works-on': fault('plan', 'F12', 0.3, 'a destination works on for minutes behind an answer that never comes'),
   'answer-never': fault('answer', 'F15', 0.15, 'no answer, with or without an effect'),
   'answer-reset': fault('answer', 'F15', 0.08, 'the connection breaks, with or without an effect'),
   'destination-down': fault('plan', 'F15', 0.15, 'the destination fails or hangs for minutes'),
   // ---- data, people, deploys
+  burst: fault('plan', 'F14', 0.15, 'four events come for the same destinations at one moment'),
   'event-again': fault('plan', 'F07', 0.3, 'a client sends its event again, once with its keys in another order'),
   'event-conflict': fault('plan', 'F07', 0.15, 'other content comes under an id that is taken'),
   'payload-changed': fault('plan', 'F07', 0.03, 'stored bytes change between two attempts'),

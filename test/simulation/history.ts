@@ -149,6 +149,7 @@ class History {
         process.skewMs += step.byMs;
       });
     }
+    if (plan.shares.has('burst')) fates.count('burst');
     if (plan.sweeps !== 'on') fates.count(plan.sweeps === 'off' ? 'sweep-off' : 'sweep-slow');
     this.#queue.skips = (body) => this.#isIdle(body);
   }

@@ -1,7 +1,18 @@
 /** What the customer gets: one recorded success, one effect, a finite number of requests, always the same one. */
 import type { Entry } from '../../functions/core/model.ts';
 import type { EntryOf } from './log.ts';
-import { addedBy, claimOf, entriesOf, first, isFinal, type Life, lastRow, rowAt, type Seen } from './seen.ts';
+import {
+  addedBy,
+  claimOf,
+  entriesOf,
+  first,
+  isFinal,
+  type Life,
+  lastRow,
+  type RowWrite,
+  rowAt,
+  type Seen,
+} from './seen.ts';
 
 const REFUNDS_MAX = 5;
 const isSuccess = (status: number | undefined): boolean => status !== undefined && status >= 200 && status <= 299;
@@ -59,7 +70,7 @@ export const doubtIsHeld = (seen: Seen): string | undefined =>
     }),
   );
 
-const isOfPerson = (entry: Entry): boolean =>
+export const isOfPerson = (entry: Entry): boolean =>
   entry.kind === 'redriven' || (entry.kind === 'decision' && entry.decision !== 'refuse');
 
 const CERTAIN: readonly (Entry['class'] | undefined)[] = [
@@ -113,6 +124,21 @@ export const budgetHolds = ({ lives }: Seen): string | undefined =>
     return over && `${over.row.attempts} attempts of ${event}, ${over.row.refunds} refunds, budget ${over.row.budget}`;
   });
 
+/** A unit comes back for each attempt of which no byte has left, up to the bound, and for no other. */
+export const refundsFair = ({ lives }: Seen): string | undefined =>
+  first(lives, ({ event, writes }) => first(writes, (write) => refundDefect(event, write)));
+
+const refundDefect = (event: string, write: RowWrite): string | undefined => {
+  const { before, row } = write;
+  const outcome = addedBy(write).find(({ kind }) => kind === 'outcome');
+  if (before === undefined || outcome === undefined || write.newer) return undefined;
+  const unsent = outcome.class === 'withheld' || outcome.class === 'abandoned';
+  const wanted = unsent ? Math.min(before.refunds + 1, REFUNDS_MAX) : before.refunds;
+  return row.refunds === wanted
+    ? undefined
+    : `${row.refunds} refunds of ${event} behind an attempt ${outcome.class}, not ${wanted}`;
+};
+
 /** The same key and the same bytes on every attempt, the bytes that were handed in; no two deliveries share a key. */
 export const sameRequest = (seen: Seen): string | undefined => {
   const owners = new Map<string, string>();
@@ -130,6 +156,47 @@ export const sameRequest = (seen: Seen): string | undefined => {
     });
   });
 };
+
+const GATEWAYS: readonly number[] = [502, 504, 520, 524, 527, 598, 599];
+
+/** What an answer means, said once more. Of a 503 it counts how long it asks for, which others judge. */
+const meaningOf = (
+  { status, text }: EntryOf<'answer'>,
+  repeatSafe: boolean,
+  rejectOn: readonly number[],
+): readonly Entry['class'][] => {
+  if (status === undefined) return [text.startsWith('not-sent') ? 'not-sent' : 'in-doubt'];
+  if (isSuccess(status)) return ['delivered'];
+  if (status === 410) return ['gone'];
+  if (!repeatSafe && GATEWAYS.includes(status)) return ['in-doubt'];
+  if (status === 422 || rejectOn.includes(status)) return ['rejected'];
+  if ([408, 423, 425, 429].includes(status)) return ['throttled'];
+  return status === 503 ? ['failed', 'throttled'] : ['failed'];
+};
+
+/** What is recorded of an attempt is what its worker was told. */
+export const classIsTrue = ({ lives, works }: Seen): string | undefined =>
+  first(lives, (life) =>
+    first(life.claims.values(), ({ by, row, newer }) => {
+      const answer = works.get(by)?.answers.at(-1);
+      const claim = claimOf(row);
+      const entry = entriesOf(lastRow(life)).find(
+        (one) =>
+          (one.kind === 'outcome' || one.kind === 'late-outcome') &&
+          one.attempt === claim?.attempt &&
+          isBy(life, one, by),
+      );
+      if (answer === undefined || claim === undefined || entry === undefined || newer) return undefined;
+      const meaning = meaningOf(answer, claim.repeatSafe, life.plan?.rejectOn ?? []);
+      return meaning.includes(entry.class)
+        ? undefined
+        : `${by} was told ${answer.text} by ${life.destination}, and records ${entry.class}`;
+    }),
+  );
+
+/** Somebody else may have closed the attempt before. */
+const isBy = (life: Life, { writeId }: Entry, by: string): boolean =>
+  life.writes.some((write) => write.by === by && addedBy(write).some((entry) => entry.writeId === writeId));
 
 const UNSENT: readonly (Entry['class'] | undefined)[] = ['withheld', 'abandoned', 'not-sent'];
 

@@ -1,6 +1,7 @@
 /** What is due to a destination: who may knock at its gate, what its own word changes there, and whose turn it is. */
 import type { Gate } from '../../functions/core/items.ts';
 import type { Delivery } from '../../functions/core/model.ts';
+import { FAULTS, type FaultName } from './fault-classes.ts';
 import { addedBy, first, isNewClaim, type Life, type RowWrite, type Seen, type Work } from './seen.ts';
 
 const SLOT_GOOD_MS = 4_000;
@@ -14,13 +15,18 @@ const gateAt = (seen: Seen, destination: string, at: number): Gate | undefined =
   return write?.item.item === 'gate' ? write.item : undefined;
 };
 
+/** What a destination says is no fault of those who have to do something about it. */
+const isAnswer = (fault: FaultName): boolean => FAULTS[fault].site === 'answer';
+
 /** Those that have acknowledged while nothing at all went wrong: they have done all that was to be done. */
 const carriedOut = ({ works, log }: Seen, write: RowWrite): Work | undefined => {
   const work = works.get(write.by);
   if (write.newer || work === undefined || work.crashed || work.froze) return undefined;
   const { push, verdict } = work;
   if (push === undefined || verdict?.status !== 200) return undefined;
-  const wentWrong = log.some(({ kind, at }) => kind === 'fault' && at > push.at && at < verdict.at);
+  const wentWrong = log.some(
+    (entry) => entry.kind === 'fault' && !isAnswer(entry.fault) && entry.at > push.at && entry.at < verdict.at,
+  );
   return wentWrong ? undefined : work;
 };
 

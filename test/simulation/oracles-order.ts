@@ -19,14 +19,13 @@ import {
 /** Said once more here: a judge that asked the code under test would believe its mistakes. */
 const SKEW_MARGIN_MS = 5_000;
 const RECHECK_FRESH_MS = 1_000;
-const CONNECT_MS = 5_000;
 const lapsesAfterMs = ({ claim }: Claimed): number => claim.leaseEndsAtMs + SKEW_MARGIN_MS;
 const claimableFromMs = (row: Pending): number => {
   const atOnce = row.attempts === 0 && row.dueAtMs <= row.acceptedAtMs;
   return Math.max(atOnce ? 0 : row.dueAtMs, row.deferral?.untilMs ?? 0);
 };
 
-const eachSend = (
+export const eachSend = (
   seen: Seen,
   defect: (life: Life, send: Life['sends'][number]) => string | undefined,
 ): string | undefined => first(seen.lives, (life) => first(life.sends, (send) => defect(life, send)));
@@ -62,19 +61,6 @@ export const ownerSends = (seen: Seen): string | undefined =>
     if (mine.leaseEndsAtMs - clockMs < deadlineMs) return `${by} sends with too little lease left`;
     const stale = seen.clocksFit && look !== undefined && atMs - look.atMs > RECHECK_FRESH_MS + 20;
     return stale ? `${by} sends ${atMs - look.atMs} ms behind its re-check` : undefined;
-  });
-
-/** No request leaves that could arrive when the destination has forgotten the key, with a slow connection and another clock. */
-export const keyInTime = (seen: Seen): string | undefined =>
-  eachSend(seen, (life, { by, at, clockMs }) => {
-    const { plan } = life;
-    const row = rowAt(life, at);
-    if (plan?.keys !== 'forgets-after' || row?.keyFromMs === undefined) return undefined;
-    if (claimOf(claimBy(life, by))?.repeatSafe !== true) return undefined;
-    const leftMs = row.keyFromMs + plan.forgetsAfterHours * 3_600_000 - clockMs;
-    return leftMs < CONNECT_MS + SKEW_MARGIN_MS
-      ? `${by} sends ${life.event} ${leftMs} ms before its key is forgotten`
-      : undefined;
   });
 
 /** Whoever has sent records what came of it before it acknowledges; so does whoever has claimed, unless all is over. */

@@ -196,11 +196,19 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
     withEntries(withClaims(ended, { repeatSafe: false }), (entry) =>
       entry.class === 'failed' ? { ...entry, class: 'in-doubt' } : entry,
     ),
+  'doubt-stays': (ended) => withRows(ended, (row) => (row.status === 'claimed' ? { ...row, doubt: 'unsafe' } : row)),
+  'key-is-known': (ended) =>
+    planned(
+      withRows(ended, (row) => ({ ...row, keyFromMs: 0 })),
+      { keys: 'forgets-after', forgetsAfterHours: 1 },
+    ),
   'key-in-time': (ended) => planned(ended, { keys: 'forgets-after', forgetsAfterHours: 0.001 }),
   'success-is-true': (ended) =>
     changed(ended, (entry) => (entry.kind === 'answer' ? { ...entry, status: 500 } : entry)),
   'success-is-kept': (ended) => dropped(ended, (entry) => isWriteOf(entry, 'delivered')),
   'budget-holds': (ended) => changed(ended, (entry) => (entry.kind === 'arrive' ? [entry, entry, entry] : entry)),
+  'refunds-fair': (ended) =>
+    withRows(ended, (row) => (row.status === 'pending' && row.attempts > 0 ? { ...row, refunds: 1 } : row)),
   'claim-before-send': (ended) =>
     moved(
       ended,
@@ -239,6 +247,8 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
     ),
   'certainty-is-true': (ended) =>
     withEntries(ended, (entry) => (entry.class === 'failed' ? { ...entry, class: 'not-sent' } : entry)),
+  'class-is-true': (ended) =>
+    changed(ended, (entry) => (entry.kind === 'answer' && entry.status !== 200 ? { ...entry, status: 410 } : entry)),
   'reason-is-true': (ended) =>
     withWrite(
       ended,
@@ -281,11 +291,9 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
     withWrite(ended, rowOf(ended, 'pending'), again(rowOf(ended, 'pending'), { attempts: 3 })),
   'claim-at-open-gate': (ended) => withWrite(ended, undefined, PAUSED, { by: 'o1' } as Partial<LogEntry>, 0),
   'gone-is-paused': (ended) =>
-    withoutFaults(withEntries(ended, (entry) => (entry.class === 'failed' ? { ...entry, class: 'gone' } : entry))),
+    withEntries(ended, (entry) => (entry.class === 'failed' ? { ...entry, class: 'gone' } : entry)),
   'wish-is-kept': (ended) =>
-    changed(withoutFaults(ended), (entry) =>
-      entry.kind === 'answer' ? { ...entry, status: 503, retryAfter: ['60'] } : entry,
-    ),
+    changed(ended, (entry) => (entry.kind === 'answer' ? { ...entry, status: 503, retryAfter: ['60'] } : entry)),
   'closings-grow': (ended) =>
     withWrite(ended, { ...GATE, closedUntilMs: 5_000 }, { ...GATE, version: 2, closedUntilMs: 4_000 }),
   'resume-opens': (ended) =>

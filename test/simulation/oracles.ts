@@ -6,6 +6,7 @@
 import type { Ended } from './history.ts';
 import * as effects from './oracles-effects.ts';
 import * as gate from './oracles-gate.ts';
+import * as key from './oracles-key.ts';
 import * as order from './oracles-order.ts';
 import * as record from './oracles-record.ts';
 import { type Seen, seenOf } from './seen.ts';
@@ -23,9 +24,12 @@ export const ORACLES = {
   'one-success': ['I1', effects.oneSuccess],
   'one-effect': ['I2', effects.oneEffect],
   'doubt-is-held': ['I2', effects.doubtIsHeld],
-  'key-in-time': ['I2', order.keyInTime],
+  'doubt-stays': ['I2', key.doubtStays],
+  'key-is-known': ['I2', key.keyIsKnown],
+  'key-in-time': ['I2', key.keyInTime],
   'success-is-true': ['I3', effects.successIsTrue],
   'success-is-kept': ['I3', effects.successIsKept],
+  'refunds-fair': ['I4', effects.refundsFair],
   'budget-holds': ['I4', effects.budgetHolds],
   'claim-before-send': ['I5', order.claimBeforeSend],
   'mark-before-send': ['I5', order.markBeforeSend],
@@ -42,6 +46,7 @@ export const ORACLES = {
   'same-request': ['I9', effects.sameRequest],
   'conflicts-kept': ['I10', record.conflictsKept],
   'certainty-is-true': ['I11', effects.certaintyIsTrue],
+  'class-is-true': ['I11', effects.classIsTrue],
   'reason-is-true': ['I11', record.reasonIsTrue],
   'claim-in-time': ['I12', order.claimInTime],
   'lease-respected': ['I12', order.leaseRespected],

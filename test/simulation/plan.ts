@@ -225,8 +225,10 @@ const eventsOf = (
   destinations: readonly DestinationPlan[],
   shares: Shares,
   faultsMs: number,
-): readonly EventPlan[] =>
-  Array.from({ length: draws.oneOf('events', [1, 1, 1, 1, 2, 2, 3]) }, (_, n) => {
+): readonly EventPlan[] => {
+  const burst = shares.has('burst');
+  const count = draws.oneOf('events', [1, 1, 1, 1, 2, 2, 3]);
+  return Array.from({ length: burst ? 4 : count }, (_, n) => {
     const to = destinations.length === 1 || draws.happens('to all', 0.5) ? destinations : destinations.slice(-1);
     const payload = `{"n": ${n + 1}, "sum": 12.50}`;
     const again = shares.has('event-again') && draws.happens('again', 0.6);
@@ -235,7 +237,7 @@ const eventsOf = (
     const more = { draws, faultsMs };
     return {
       id: `e${n + 1}`,
-      atMs: n === 0 ? 0 : draws.whole('event at', 0, Math.min(faultsMs / 2, 3 * MINUTE)),
+      atMs: n === 0 ? 0 : draws.whole('event at', 0, burst ? 200 : Math.min(faultsMs / 2, 3 * MINUTE)),
       destinations: to.map(({ id }) => id),
       payload,
       by: draws.happens('by queue', 0.15) ? 'queue' : 'api',
@@ -251,6 +253,7 @@ const eventsOf = (
       ...(conflict ? { conflict: { afterMs: soon(more), payload: `{"n": ${n + 1}, "sum": 12.5}` } } : {}),
     };
   });
+};
 
 const soon = ({ draws, faultsMs }: { readonly draws: Draws; readonly faultsMs: number }): number =>
   draws.happens('at once', 0.4)

@@ -115,10 +115,12 @@ const ledgerOf = (stage: Stage, actor: Actor): Ledger => {
 const isFreshClaim = (item: Item): boolean =>
   item.item === 'delivery' && item.status === 'claimed' && item.sweeps === 0 && item.claim.sendingAtMs === undefined;
 
-/** Long enough for a lease that is too short, or for somebody else's in its place. */
+/** It dies, or stands still: long enough for a lease that is too short, or for somebody else's in its place. */
 const strike = (stage: Stage, actor: Actor): void => {
   const n = stage.draws.nth('claim');
-  if (stage.fates.pick('claim', 'claim', n) === undefined) return;
+  const fault = stage.fates.pick('claim', 'claim', n);
+  if (fault === 'crash-with-claim') stage.crash(actor);
+  if (fault !== 'freeze-with-claim') return;
   stage.freeze(actor, Math.floor(5_000 + stage.draws.at('claim', n) * 60_000));
 };
 

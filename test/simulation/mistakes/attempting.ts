@@ -52,8 +52,9 @@ const CLAIMING: readonly Mistake[] = [
     'an attempt that was abandoned costs nothing, as often as that happens',
     patch('core/moves/claim.ts', 'Math.min(life.refunds + 1, REFUNDS_MAX)', 'life.refunds + 1'),
   ),
-  mistake(
+  survivor(
     'a claim is sent under that a rival has closed already',
+    'the look at the row before the first byte finds the claim of another, or none, and nothing leaves',
     patch(
       'receiver/claim.ts',
       "const ours = result.kind === 'applied' && result.row.status === 'claimed' && result.row.claim.id === claimId;",
@@ -147,16 +148,18 @@ const SETTLING: readonly Mistake[] = [
       "const refunded = outcome.class === 'abandoned' && ",
     ),
   ),
-  mistake(
+  survivor(
     'only a row that is still claimed recognises its own write',
+    'a settle that comes behind its own write looks for the id of that write itself; with both looks gone it is seen (no write is recognised as our own)',
     patch(
       'core/machine.ts',
       '  if (writeId !== undefined && carriesWrite(present.journal, writeId)) return true;\n',
       '',
     ),
   ),
-  mistake(
+  survivor(
     'a late outcome is recorded each time it comes',
+    'whoever repeats a write finds its own id in the journal before the machine is asked; with both looks gone it is seen (no write is recognised as our own)',
     patch(
       'core/moves/settle.ts',
       "  if (known || carriesWrite(row.journal, input.writeId)) return keep('repeated');\n",

@@ -1,5 +1,5 @@
 /**
- * npm run mistakes -- [--histories 10000] [--seeds 5] [--seed TEXT] [--only TEXT] [--at-once 2]
+ * npm run mistakes -- [--histories 10000] [--seeds 5] [--seed TEXT] [--only TEXT]... [--at-once 2]
  *
  * Plants each mistake in turn and runs histories until an invariant sees it. Prints a table: which invariant, and the
  * median number of histories over the seeds. Exits 1 when a mistake survives that should not, or the other way round.
@@ -14,7 +14,7 @@ const { values } = parseArgs({
     histories: { type: 'string', default: '10000' },
     seeds: { type: 'string', default: '5' },
     seed: { type: 'string', default: 'mistakes' },
-    only: { type: 'string', default: '' },
+    only: { type: 'string', multiple: true, default: [''] },
     'at-once': { type: 'string', default: '2' },
   },
 });
@@ -35,7 +35,7 @@ const rowOf = (hunted: Hunted): string => {
 const isAsItShouldBe = (hunted: Hunted): boolean => isKilled(hunted) === (hunted.mistake.survives === undefined);
 
 const began = performance.now();
-const wanted = MISTAKES.filter(({ name }) => name.includes(values.only));
+const wanted = MISTAKES.filter(({ name }) => values.only.some((part) => name.includes(part)));
 const left = [...wanted];
 const all: Hunted[] = [];
 console.info('| mistake | seen by | median of histories | of each seed |\n| --- | --- | --- | --- |');
