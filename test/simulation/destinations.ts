@@ -237,6 +237,10 @@ export class Destinations {
       const hangs = this.#stage.plan.outages.some(({ destination, hangs }) => destination === plan.id && hangs);
       return hangs ? unanswered('never', half) : plain(503, false);
     }
+    if (this.#stage.isAway('destination-throttles', plan.id)) {
+      fates.count('destination-throttles');
+      return { ...plain(half ? 429 : 503, false), retryAfter: [asked(draws.at('asked', n))] };
+    }
     switch (fates.pick('answer', 'answer', n)) {
       case 'answer-5xx':
         return plain(one([500, 500, 503, 501, 507]), acts);

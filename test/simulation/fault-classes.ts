@@ -110,9 +110,15 @@ export const FAULTS = {
   'works-on': fault('plan', 'F12', 0.3, 'a destination works on for minutes behind an answer that never comes'),
   'answer-never': fault('answer', 'F15', 0.15, 'no answer, with or without an effect'),
   'answer-reset': fault('answer', 'F15', 0.08, 'the connection breaks, with or without an effect'),
+  'destination-throttles': fault(
+    'plan',
+    'F14',
+    0.15,
+    'the destination asks everybody to wait, each time for another time',
+  ),
   'destination-down': fault('plan', 'F15', 0.15, 'the destination fails or hangs for minutes'),
   // ---- data, people, deploys
-  burst: fault('plan', 'F14', 0.15, 'four events come for the same destinations at one moment'),
+  burst: fault('plan', 'F14', 0.15, 'four or eight events come for the same destinations at one moment'),
   'event-again': fault('plan', 'F07', 0.3, 'a client sends its event again, once with its keys in another order'),
   'event-conflict': fault('plan', 'F07', 0.15, 'other content comes under an id that is taken'),
   'payload-changed': fault('plan', 'F07', 0.03, 'stored bytes change between two attempts'),

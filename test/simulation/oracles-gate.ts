@@ -51,6 +51,40 @@ const isProbe = (work: Work | undefined, beforeAt: number): boolean =>
   work?.writes.some(({ item, at }) => at < beforeAt && item.item === 'gate' && item.pause?.probeAtMs !== undefined) ??
   false;
 
+/** A probe that gets through opens the destination for everybody, unless a person has paused it meanwhile. */
+export const probeOpens = (seen: Seen): string | undefined =>
+  eachWrite(seen, (life, write) => {
+    if (write.row.status !== 'delivered' || write.before?.status === 'delivered') return undefined;
+    const work = carriedOut(seen, write);
+    if (work?.verdict === undefined || !isProbe(work, write.at)) return undefined;
+    const pause = gateAt(seen, life.destination, work.verdict.at)?.pause;
+    return pause?.probeAtMs === undefined
+      ? undefined
+      : `${write.by} gets through to ${life.destination}, and it stays shut`;
+  });
+
+const CROWDED_PLACES = 5;
+
+/** Who has seen that a destination does not answer in time keeps to the few places that it has left. */
+export const crowdBounded = (seen: Seen): string | undefined => {
+  const { log, works, clocksFit } = seen;
+  if (!clocksFit || [...works.values()].some(({ froze }) => froze)) return undefined;
+  const flying = new Map<string, string>();
+  return first(log, (entry) => {
+    if (entry.kind === 'answer' || entry.kind === 'crash') flying.delete(entry.by);
+    if (entry.kind !== 'send') return undefined;
+    const destination = entry.about?.split(' ').at(-1) ?? '';
+    const look = works.get(entry.by)?.looks.findLast(({ at }) => at < entry.at);
+    if (look === undefined || (gateAt(seen, destination, look.at)?.crowdedUntilMs ?? 0) <= entry.clockMs)
+      return undefined;
+    flying.set(entry.by, destination);
+    const many = [...flying.values()].filter((one) => one === destination).length;
+    return many > CROWDED_PLACES
+      ? `${many} requests at once at ${destination}, which does not answer in time`
+      : undefined;
+  });
+};
+
 /** Who is told "gone" pauses the destination. */
 export const goneIsPaused = (seen: Seen): string | undefined =>
   eachWrite(seen, (life, write) => {

@@ -179,6 +179,9 @@ const OPERATION = {
 const PLANNED = { ...OPERATION, state: 'planned', version: 2 } as unknown as Item;
 const MESSAGE = { item: 'operation-message', operation: 'rd_1', position: 0, version: 1 } as unknown as Item;
 
+const swept = (ended: Ended): Ended =>
+  changed(ended, (entry) => (entry.kind === 'push' ? { ...entry, body: '{"kind":"sweep","format":1}' } : entry));
+
 const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
   'no-bug': (ended) =>
     changed(ended, (entry) => (entry.kind === 'quiet' ? [entry, { ...entry, kind: 'bug', text: 'TypeError' }] : entry)),
@@ -290,6 +293,13 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
   'waiting-is-free': (ended) =>
     withWrite(ended, rowOf(ended, 'pending'), again(rowOf(ended, 'pending'), { attempts: 3 })),
   'claim-at-open-gate': (ended) => withWrite(ended, undefined, PAUSED, { by: 'o1' } as Partial<LogEntry>, 0),
+  'probe-opens': (ended) => {
+    const { by } = ended.log.find((entry) => isWriteOf(entry, 'delivered')) ?? { by: '' };
+    const pause = { by: 'system', reason: '20 failures', sinceMs: 0, probeAtMs: 9e15 };
+    const shut = dropped(ended, (entry) => entry.kind === 'write' && entry.item.item === 'gate');
+    const place = placeOf(shut, (entry) => entry.kind === 'look' && entry.by === by);
+    return withWrite(shut, undefined, { ...GATE, pause }, { by } as Partial<LogEntry>, place);
+  },
   'gone-is-paused': (ended) =>
     withEntries(ended, (entry) => (entry.class === 'failed' ? { ...entry, class: 'gone' } : entry)),
   'wish-is-kept': (ended) =>
@@ -329,10 +339,28 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
     ),
   'places-hold': (ended) => withWrite(ended, { ...SLOT, holder: 'p1----00001' as never }, { ...SLOT, version: 2 }),
   'in-flight-bounded': (ended) => dropped(planned(ended, { concurrency: 1 }), ({ kind }) => kind === 'answer'),
+  'crowd-bounded': (ended) =>
+    changed(
+      withWrite(ended, undefined, { ...GATE, crowdedUntilMs: 9e15 }, { by: 'o1' } as Partial<LogEntry>, 0),
+      (entry) => {
+        if (entry.kind !== 'send') return entry;
+        return ['q1', 'q2', 'q3', 'q4', 'q5', 'q6'].flatMap((by): LogEntry[] => [
+          { ...entry, kind: 'look', destination: 'd1', by },
+          { ...entry, by },
+        ]);
+      },
+    ),
   'right-address': (ended) =>
     changed(ended, (entry) => (entry.kind === 'connect' ? { ...entry, address: '10.0.0.7' } : entry)),
-  'sweeps-only-look': (ended) =>
-    changed(ended, (entry) => (entry.kind === 'push' ? { ...entry, body: '{"kind":"sweep","format":1}' } : entry)),
+  'sweeps-only-look': swept,
+  'sweep-waits': swept,
+  'sweep-publishes': swept,
+  'sweep-steps-back': (ended) => {
+    const pending = rowOf(ended, 'pending') as Extract<Delivery, { status: 'pending' }>;
+    const { by } = ended.log.find((entry) => entry.kind === 'push') ?? { by: '' };
+    const soon = again(pending, { sweeps: pending.sweeps + 1, lookAfterMs: 0 });
+    return withWrite(swept(ended), pending, soon, { by } as Partial<LogEntry>);
+  },
   'operations-add-up': (ended) =>
     withWrite(
       withWrite({ ...ended, items: [...ended.items, OPERATION, MESSAGE] }, undefined, MESSAGE),

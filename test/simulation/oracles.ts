@@ -9,6 +9,7 @@ import * as gate from './oracles-gate.ts';
 import * as key from './oracles-key.ts';
 import * as order from './oracles-order.ts';
 import * as record from './oracles-record.ts';
+import * as sweep from './oracles-sweep.ts';
 import { type Seen, seenOf } from './seen.ts';
 
 export interface Violation {
@@ -56,6 +57,7 @@ export const ORACLES = {
   'pause-obeyed': ['I14', order.pauseObeyed],
   'waiting-is-free': ['I14', order.waitingIsFree],
   'claim-at-open-gate': ['I14', gate.claimAtOpenGate],
+  'probe-opens': ['I14', gate.probeOpens],
   'gone-is-paused': ['I14', gate.goneIsPaused],
   'wish-is-kept': ['I14', gate.wishIsKept],
   'closings-grow': ['I14', gate.closingsGrow],
@@ -66,8 +68,12 @@ export const ORACLES = {
   'settings-current': ['I12', gate.settingsCurrent],
   'places-hold': ['I15', order.placesHold],
   'in-flight-bounded': ['I15', order.inFlightBounded],
+  'crowd-bounded': ['I15', gate.crowdBounded],
   'right-address': ['I16', effects.rightAddress],
   'sweeps-only-look': ['I17', order.sweepsOnlyLook],
+  'sweep-waits': ['I17', sweep.sweepWaits],
+  'sweep-publishes': ['I17', sweep.sweepPublishes],
+  'sweep-steps-back': ['I17', sweep.sweepStepsBack],
   'operations-add-up': ['I18', record.operationsAddUp],
   'decided-once': ['I19', record.decidedOnce],
   'decisions-first': ['I19', order.decisionsFirst],

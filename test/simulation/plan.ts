@@ -228,7 +228,7 @@ const eventsOf = (
 ): readonly EventPlan[] => {
   const burst = shares.has('burst');
   const count = draws.oneOf('events', [1, 1, 1, 1, 2, 2, 3]);
-  return Array.from({ length: burst ? 4 : count }, (_, n) => {
+  return Array.from({ length: burst ? draws.oneOf('how many come', [4, 4, 4, 8]) : count }, (_, n) => {
     const to = destinations.length === 1 || draws.happens('to all', 0.5) ? destinations : destinations.slice(-1);
     const payload = `{"n": ${n + 1}, "sum": 12.50}`;
     const again = shares.has('event-again') && draws.happens('again', 0.6);
@@ -378,6 +378,7 @@ const OUTAGES = [
   'long-ledger-outage',
   'queue-outage',
   'forbidden-for-long',
+  'destination-throttles',
   'destination-down',
 ] as const satisfies readonly FaultName[];
 
@@ -389,7 +390,7 @@ const outagesOf = ({ draws, shares, faultsMs, destinations }: Omit<Around, 'even
     const long = fault === 'long-ledger-outage';
     const lastsMs = long ? draws.whole('lasts long', 61, 100) * MINUTE : draws.whole('lasts', 1, 300) * SECOND;
     const of =
-      fault === 'destination-down'
+      fault === 'destination-down' || fault === 'destination-throttles'
         ? { destination: draws.oneOf('down', destinations).id, hangs: draws.happens('hangs', 0.5) }
         : {};
     return { name: fault, fault, fromMs, untilMs: fromMs + lastsMs, ...of };

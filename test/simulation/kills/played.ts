@@ -137,12 +137,22 @@ class Killed {
       const world = this.#start(0, false, false);
       this.#stage.url = (await world.url) ?? '';
       await this.clients.settled();
+      // By a name of its own: on a slow machine time-outs may have paused it since the life before.
       const reason = { reason: 'all is well' };
-      await this.clients.untilAnswered('POST', '/v1/destinations/gated/resume', reason, 'all-is-well');
+      await this.clients.untilAnswered('POST', '/v1/destinations/gated/resume', reason, `all-is-well-${life}`);
       const isOver = await this.#untilNothingIsOpen();
+      if (!isOver) await this.#tellWhy(life);
       if (isOver || life === QUIET_LIVES_MAX) await this.clients.stop();
       await this.#end(world);
       if (isOver) return;
+    }
+  }
+
+  /** What a person would look at: the gates, and what is open. */
+  async #tellWhy(life: number): Promise<void> {
+    for (const path of ['/v1/destinations', '/v1/deliveries?list=open&limit=3']) {
+      const { body } = (await this.clients.untilAnswered('GET', path)) ?? {};
+      console.error(`seed ${this.#seed}, quiet life ${life}, open behind ${path}: ${JSON.stringify(body)}`);
     }
   }
 

@@ -1,5 +1,5 @@
 /** Mistakes in what looks after rows, in what people decide, and in how rows are stored. */
-import { type Mistake, mistake, patch } from './mistake.ts';
+import { type Mistake, mistake, patch, survivor } from './mistake.ts';
 
 const LOOKING: readonly Mistake[] = [
   mistake(
@@ -122,8 +122,9 @@ const DECIDING: readonly Mistake[] = [
       'const life: Life = { ...told };',
     ),
   ),
-  mistake(
+  survivor(
     'an operation takes a delivery that is under way for one that may go',
+    'whoever acts looks at the same finding once more, and leaves what is under way as it is',
     patch(
       'receiver/redrive-act.ts',
       "    case 'in-flight':\n    case 'key-expired':\n",
