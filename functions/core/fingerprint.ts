@@ -6,7 +6,7 @@
  * in their order; strings by their decoded value; numbers by their text, so that `1`, `1.0` and `1e0` are three numbers
  * and no digit beyond 2^53 is lost. It is JSON again, so a string "1" and a number 1 stay different.
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { JsonNode } from './json-tree.ts';
 
 /** The tag keeps kinds apart and leaves room for another rule: a stored fingerprint must never change its meaning. */
@@ -29,7 +29,7 @@ export const fingerprintOfBytes = (contentType: string, bytes: Uint8Array): stri
     .digest('base64url');
 
 /** SHA-256 of exactly these bytes, in base64url. */
-export const payloadHash = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
+export const payloadHash = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64url');
 
 /** The canonical form of a node of a document with this text. Its recursion is bounded: the reader bounds the depth. */
 export function canonicalOf(node: JsonNode, text: string): string {

@@ -7,7 +7,7 @@
  * A line is kept as the exact text that was stored. What newer code adds to a line is therefore carried along and
  * stays under the hash, and nothing is ever serialised twice.
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash as digestOf } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { WriteId } from './ids.ts';
 import { JOURNAL_ENTRIES_MAX, JOURNAL_ENTRY_BYTES_MAX } from './limits.ts';
@@ -133,14 +133,9 @@ export const readLine = (text: string): JournalLine => {
   return { text, entry };
 };
 
-const hash = (...parts: readonly string[]): string => {
-  const sum = createHash('sha256');
-  for (const part of parts) {
-    const bytes = Buffer.from(part, 'utf8');
-    sum.update(`${bytes.length}:`).update(bytes);
-  }
-  return sum.digest('base64url');
-};
+/** Lengths count bytes of UTF-8. */
+const hash = (...parts: readonly string[]): string =>
+  digestOf('sha256', parts.map((part) => `${Buffer.byteLength(part, 'utf8')}:${part}`).join(''), 'base64url');
 
 /** An auditor has ids as texts. */
 type Named = { readonly [name in keyof DeliveryRef]: string };

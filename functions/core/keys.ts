@@ -7,7 +7,7 @@
  *
  * These texts are stored and sent: changing one loses rows, or makes a repeat look new to a destination.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type DestinationId, type EventId, parseDestinationId, parseEventId } from './ids.ts';
 import { assertInstant, INSTANT_MS_MAX } from './instant.ts';
 import type { DeliveryRef } from './model.ts';
@@ -18,9 +18,7 @@ import type { DeliveryRef } from './model.ts';
 const joined = (parts: readonly string[]): string => parts.map((part) => `${part.length}:${part},`).join('');
 
 const hashOf = (purpose: string, parts: readonly string[]): string =>
-  createHash('sha256')
-    .update(joined([purpose, ...parts]), 'utf8')
-    .digest('base64url');
+  hash('sha256', joined([purpose, ...parts]), 'base64url');
 
 /** One text for the pair, for logs and hashing: `8:order-17,7:partner,`. */
 export const deliveryKeyText = (event: EventId, destination: DestinationId): string => joined([event, destination]);
@@ -78,7 +76,7 @@ export const publishKeyOf = (kind: string, ...parts: readonly (string | number)[
 /** Spreads names evenly and always alike over `shards` partitions, numbered from 0. */
 export function shardOf(name: string, shards: number): number {
   if (!Number.isInteger(shards) || shards < 1) throw new RangeError(`not a number of shards: ${shards}`);
-  return createHash('sha256').update(name, 'utf8').digest().readUInt32BE(0) % shards;
+  return hash('sha256', name, 'buffer').readUInt32BE(0) % shards;
 }
 
 export const dueShard = (event: EventId, destination: DestinationId, shards: number): number =>

@@ -1,5 +1,5 @@
 /** W3C Trace Context: one trace for an event, one span for each attempt, all derived, so that nothing has to be stored. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ClaimId, EventId } from './ids.ts';
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
@@ -11,7 +11,7 @@ export const readTraceparent = (value: string | undefined): string | undefined =
   return parts[0];
 };
 
-const hex = (text: string, chars: number): string => createHash('sha256').update(text).digest('hex').slice(0, chars);
+const hex = (text: string, chars: number): string => hash('sha256', text, 'hex').slice(0, chars);
 
 const partsOf = (given: string | undefined) => (given === undefined ? null : TRACEPARENT.exec(given));
 

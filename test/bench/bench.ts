@@ -22,9 +22,11 @@ import { machine } from './machine.ts';
 import { openPeers } from './peers/peers.ts';
 import { record } from './record.ts';
 import { type Bench, type BenchContext, type Measured, tell } from './report.ts';
+import { throughputBench } from './throughput.ts';
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   cost: costBench,
+  throughput: throughputBench,
   cold: coldBench,
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromItem } from '../../functions/adapters/ledger/codec/codec.ts';
-import { refOf } from '../../functions/adapters/ledger/codec/item-keys.ts';
+import { keyOf, refOf } from '../../functions/adapters/ledger/codec/item-keys.ts';
 import { createTwin, type Operation } from '../../functions/adapters/ledger/twin.ts';
 import { PortUnavailable } from '../../functions/ports.ts';
 import { claimedRow, deliveredRow, eventIdOf, pendingRow, T0_MS } from '../support/rows.ts';
@@ -102,6 +102,24 @@ describe('the twin of the ledger', () => {
     const lost = createTwin({ clock, after: outage });
     await expect(lost.pace.take(row.destination, LINE, T0_MS, 100)).rejects.toThrow(PortUnavailable);
     expect(lost.store.writes).toHaveLength(1);
+  });
+});
+
+describe('the twin without a history', () => {
+  it('shows the same items and lists, and keeps nothing of what was written over or removed', async () => {
+    const twins = [createTwin({ clock }), createTwin({ clock, keepsHistory: false })];
+    const seen = await Promise.all(
+      twins.map(async ({ ledger, pages, store }) => {
+        await ledger.create(row);
+        await ledger.replace(row, next);
+        const open = await pages.list({ list: 'open', limit: 10 });
+        const found = await ledger.load(refOf(next) as Parameters<typeof ledger.load<'delivery'>>[0]);
+        store.remove(keyOf(refOf(row)));
+        return { open, found, after: await pages.list({ list: 'open', limit: 10 }), writes: store.writes.length };
+      }),
+    );
+    expect(seen[1]).toStrictEqual({ ...seen[0], writes: 0 });
+    expect(seen[0]).toMatchObject({ writes: 3, open: { refs: [refOf(row)] }, after: { refs: [] } });
   });
 });
 

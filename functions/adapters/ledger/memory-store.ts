@@ -27,6 +27,7 @@ export interface Write {
 }
 
 export interface MemoryStore extends RecordStore {
+  /** Empty where no history is kept. */
   readonly writes: readonly Write[];
   /** Past all conditions: what newer code, a repair by hand or the time to live does. */
   peek(key: ItemKey): Stored | undefined;
@@ -35,10 +36,12 @@ export interface MemoryStore extends RecordStore {
 }
 
 /**
+ * Without a history it holds what stands there and nothing else: for long runs and measurements. Its indexes never lag.
+ *
  * `indexLag`, asked at each query of an index: how many of the latest writes the indexes do not show yet. What they have
  * shown once they go on showing.
  */
-export const createMemoryStore = (indexLag: () => number = () => 0): MemoryStore => {
+export const createMemoryStore = (indexLag: () => number = () => 0, keepsHistory = true): MemoryStore => {
   const partitions = new Map<string, Map<string, Stored>>();
   const indexes = new Map<string, Map<string, IndexRow>>();
   const writes: Write[] = [];
@@ -48,8 +51,9 @@ export const createMemoryStore = (indexLag: () => number = () => 0): MemoryStore
   const set = (key: ItemKey, after: Stored | undefined): void => {
     const before = peek(key);
     if (after) member(partitions, key.pk).set(key.sk, after);
-    else partitions.get(key.pk)?.delete(key.sk);
-    writes.push({ order: writes.length + 1, ref: refOfKeys(key), before, after });
+    else forget(partitions, key.pk, key.sk);
+    if (keepsHistory) writes.push({ order: writes.length + 1, ref: refOfKeys(key), before, after });
+    else follow(indexes, { before, after });
   };
 
   let shown = 0;
@@ -82,9 +86,12 @@ export const createMemoryStore = (indexLag: () => number = () => 0): MemoryStore
   };
 };
 
-const follow = (indexes: Map<string, Map<string, IndexRow>>, write: Write | undefined): void => {
+const follow = (
+  indexes: Map<string, Map<string, IndexRow>>,
+  write: Pick<Write, 'before' | 'after'> | undefined,
+): void => {
   const { before, after } = write ?? {};
-  for (const { place, row } of before ? entriesOf(before) : []) indexes.get(place)?.delete(nameOf(row.key));
+  for (const { place, row } of before ? entriesOf(before) : []) forget(indexes, place, nameOf(row.key));
   for (const { place, row } of after ? entriesOf(after) : []) member(indexes, place).set(nameOf(row.key), row);
 };
 
@@ -123,6 +130,12 @@ const entriesOf = (record: Stored): readonly { place: string; row: IndexRow }[] 
 const placeOf = (index: string, partition: string): string => `${index} ${partition}`;
 
 const nameOf = ({ pk, sk }: ItemKey): string => JSON.stringify([pk, sk]);
+
+/** An empty partition is none. */
+const forget = <Value>(map: Map<string, Map<string, Value>>, name: string, key: string): void => {
+  const there = map.get(name);
+  if (there?.delete(key) && there.size === 0) map.delete(name);
+};
 
 const member = <Value>(map: Map<string, Map<string, Value>>, name: string): Map<string, Value> => {
   const there = map.get(name) ?? new Map<string, Value>();

@@ -25,6 +25,8 @@ export interface TwinOptions {
   readonly after?: (operation: Operation) => void | Promise<void>;
   /** How many of the latest writes the indexes do not show yet; without it they show them all. */
   readonly indexLag?: () => number;
+  /** False: what has been written over is forgotten. */
+  readonly keepsHistory?: boolean;
 }
 
 export interface Twin {
@@ -35,8 +37,8 @@ export interface Twin {
   readonly store: MemoryStore;
 }
 
-export const createTwin = ({ clock, intercept, after, indexLag }: TwinOptions): Twin => {
-  const store = createMemoryStore(indexLag);
+export const createTwin = ({ clock, intercept, after, indexLag, keepsHistory }: TwinOptions): Twin => {
+  const store = createMemoryStore(indexLag, keepsHistory);
   const ledger = createLedger(store);
   const pages = createPages(store, clock);
   const pace = createMemoryPace(store);

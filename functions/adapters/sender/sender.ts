@@ -88,7 +88,7 @@ const attemptOnce = async (request: OutgoingRequest, options: SenderOptions): Pr
     const { phase } = reached;
     return failureOf(error, { phase, late: phase === 'open' ? deadline.aborted : connectBy.aborted });
   } finally {
-    client.destroy().catch(ignore);
+    client.destroy(OVER).catch(ignore);
   }
 };
 
@@ -154,5 +154,8 @@ const headerFault = (headers: Readonly<Record<string, string>>): string | undefi
 
 const valuesOf = (header: string | string[] | undefined): readonly string[] =>
   header === undefined ? [] : Array.isArray(header) ? header : [header];
+
+/** Told to whatever still waits for the socket, which is nobody. Made once: the client would make one with its stack. */
+const OVER = new Error('the attempt is over');
 
 const ignore = (): void => {};

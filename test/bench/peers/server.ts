@@ -14,6 +14,7 @@ export interface Server {
   readonly host: '127.0.0.1';
   readonly port: number;
   readonly version: string;
+  readonly pid: number;
   /** May be called again. */
   stop(): Promise<void>;
 }
@@ -58,7 +59,7 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
     await stop();
     throw cause;
   }
-  return { host: '127.0.0.1', port, version, stop };
+  return { host: '127.0.0.1', port, version, pid: child.pid ?? 0, stop };
 };
 
 const untilReady = (child: ChildProcess, { command, readyAt }: ServerOptions): Promise<void> =>

@@ -66,9 +66,9 @@ export const fromItem = (stored: Stored): Found<Item> => {
   const format = Number(stored[FORMAT_ATTRIBUTE]?.N);
   if (!Number.isSafeInteger(format) || format < 1) throw broken('it has no format number');
   if (format > FORMAT) return { kind: 'later', format };
-  const fields = Object.entries(stored).flatMap(([name, value]) =>
-    CODECS[ref.item].names.has(name) ? [[name, plainOf(value)] as const] : [],
-  );
+  const { names } = CODECS[ref.item];
+  const fields: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(stored)) if (names.has(name)) fields.push([name, plainOf(value)]);
   const carried = carriedOf(stored, (name) => isKnown(ref.item, name));
   try {
     return { kind: 'found', item: decode(ref.item, ref, Object.fromEntries(fields), carried) };

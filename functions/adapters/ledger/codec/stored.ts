@@ -50,8 +50,8 @@ export const plainOf = (value: AttributeValue): unknown => {
 
 /** What this code does not know, raw as it was read: no number and no set of newer code changes on the way. */
 export const carriedOf = (stored: Stored, isKnown: (name: string) => boolean): Carried => {
-  const unknown = Object.entries(stored).filter(([name]) => !isKnown(name));
-  return Object.fromEntries(unknown.map(([name, value]) => [name, copied(value)]));
+  const unknown = Object.keys(stored).filter((name) => !isKnown(name));
+  return Object.fromEntries(unknown.map((name) => [name, copied(stored[name] as AttributeValue)]));
 };
 
 /** The carried attributes for writing. Anything but raw attribute values there is a bug of the caller, and throws. */
