@@ -10,6 +10,7 @@ import type { Right } from '../core/items.ts';
 import { API_BODY_BYTES_MAX } from '../core/limits.ts';
 import type { Guard, Signed } from './auth.ts';
 import { bounded } from './body.ts';
+import { problem } from './problem.ts';
 
 export interface Route {
   readonly method: 'get' | 'post' | 'put' | 'delete';
@@ -28,4 +29,18 @@ export type Handler = (context: Context<Signed>) => Response | Promise<Response>
 export const addRoute = (app: Hono<Signed>, guard: Guard, route: Route, handler: Handler): void => {
   const sized = route.body === undefined ? [] : [bounded(API_BODY_BYTES_MAX)];
   app.on(route.method.toUpperCase(), [route.path], guard(route.right), ...sized, handler);
+};
+
+/** To be called behind all `addRoute`: a known path under another method is told which ones there are (RFC 9110, 15.5.6). */
+export const refuseOtherMethods = (app: Hono<Signed>, routes: readonly Pick<Route, 'method' | 'path'>[]): void => {
+  const methods = new Map<string, readonly string[]>();
+  for (const { method, path } of routes) methods.set(path, [...(methods.get(path) ?? []), method.toUpperCase()]);
+  for (const [path, known] of methods) {
+    app.all(path, (context) => {
+      const allow = known.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+      context.header('allow', allow);
+      const detail = `${context.req.path} takes ${allow}, not ${context.req.method}`;
+      return problem(context, { status: 405, code: 'wrong-method', detail });
+    });
+  }
 };

@@ -11,7 +11,7 @@ import { createGuard, type Signed } from '../http/auth.ts';
 import { rawBody } from '../http/body.ts';
 import { notFound, type Problem, problem, problemBody, problemOfError } from '../http/problem.ts';
 import { logged } from '../http/request-log.ts';
-import { addRoute } from '../http/route.ts';
+import { addRoute, refuseOtherMethods } from '../http/route.ts';
 import { SUBMIT } from '../http/submit-route.ts';
 import { type Accepted, accept, type Source } from '../steps/accept.ts';
 import type { Effects } from '../steps/effects.ts';
@@ -47,6 +47,7 @@ export const createIntakeApp = (world: Effects): Hono<Signed> => {
       ? many(context, world, document, document.root.items, source)
       : one(context, await submit(world, document, document.root, source));
   });
+  refuseOtherMethods(app, [SUBMIT]);
   return app;
 };
 

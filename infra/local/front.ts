@@ -3,7 +3,7 @@
  *
  *   /push/...        receiver        the queue's own pushes come here over HTTP, as from outside
  *   /cron/...        reconciler      a tick by URL
- *   POST /v1/events  intake
+ *   /v1/events       intake
  *   /v1/...          operator
  *   /partner/...     a destination that misbehaves on request
  *   /v1/queue/...    the embedded queue listens on a port of its own: it is somebody else's service
@@ -40,7 +40,7 @@ const faceOf = (faces: Faces, request: Request): Fetch => {
   const { pathname } = new URL(request.url);
   if (pathname.startsWith('/push/') && faces.receiver !== undefined) return faces.receiver;
   if (pathname.startsWith('/cron/')) return faces.cron;
-  if (request.method === 'POST' && pathname === '/v1/events') return faces.intake;
+  if (pathname === '/v1/events') return faces.intake;
   return faces.operator;
 };
 

@@ -74,6 +74,13 @@ const start = async (): Promise<void> => {
   if (config.underNpm) endWithParent(end);
 };
 
+const args = process.argv.slice(2);
+if (args.length > 0) {
+  console.error(
+    'npm start takes no arguments: its settings are environment variables, see README.md, "Settings of the local world"',
+  );
+  process.exit(args.includes('--help') ? 0 : 2);
+}
 start().catch((error: unknown) => {
   const text = error instanceof ConfigError || error instanceof Error ? error.message : String(error);
   console.error(`onceward cannot start: ${text}`);

@@ -455,4 +455,18 @@ describe('an id in a path', () => {
     const problem = await refused(world, () => world.call('operator', 'GET', '/v1/nothing', view));
     expect([problem.status, problem.code]).toEqual([404, 'no-such-route']);
   });
+
+  it.each([
+    ['operator', 'DELETE', '/v1/stats', 'GET, HEAD'],
+    ['operator', 'POST', '/v1/destinations/partner', 'PUT, GET, HEAD, DELETE'],
+    ['operator', 'GET', '/v1/destinations/partner/pause', 'POST'],
+    ['intake', 'GET', '/v1/events', 'POST'],
+  ] as const)('has another method than %s %s %s: it is told which', async (app, method, path, allow) => {
+    const world = await opened();
+    const authorization = `Bearer ${world.token('admin')}`;
+    const answer = await world.apps[app].request(path, { method, headers: { authorization } });
+    expect(answer.status).toBe(405);
+    expect((answer.headers.get('allow') ?? '').split(', ').toSorted()).toEqual(allow.split(', ').toSorted());
+    expect(await answer.json()).toMatchObject({ code: 'wrong-method', status: 405 });
+  });
 });

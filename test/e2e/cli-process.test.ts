@@ -16,6 +16,12 @@ describe('onceward, as a process', () => {
     for (const { output } of [help, nothing, wrong]) expect(output).not.toContain('\u001b');
   });
 
+  it('ends in peace where nobody reads on, as behind `| head`', async () => {
+    const program = runProgram(MAIN, ['--help']);
+    program.child.stdout?.destroy();
+    expect(await program.ended()).toMatchObject({ code: 0, output: '' });
+  });
+
   it('says in one line that nothing listens, that there is no token, that a setting is bad', async () => {
     const token = { ONCEWARD_TOKEN: 'a-token-that-nobody-knows' };
     const [noToken, bad] = await Promise.all([

@@ -228,7 +228,7 @@ const eventsOf = (
 ): readonly EventPlan[] => {
   const burst = shares.has('burst');
   const count = draws.oneOf('events', [1, 1, 1, 1, 2, 2, 3]);
-  return Array.from({ length: burst ? draws.oneOf('how many come', [4, 4, 4, 8]) : count }, (_, n) => {
+  return Array.from({ length: burst ? draws.oneOf('how many come', [4, 4, 8, 8]) : count }, (_, n) => {
     const to = destinations.length === 1 || draws.happens('to all', 0.5) ? destinations : destinations.slice(-1);
     const payload = `{"n": ${n + 1}, "sum": 12.50}`;
     const again = shares.has('event-again') && draws.happens('again', 0.6);

@@ -4,7 +4,7 @@ import type { TargetPolicy } from '../../core/target.ts';
 import { createDoor, createGuard, type Door, type Signed } from '../../http/auth.ts';
 import { notFound, problemOfError } from '../../http/problem.ts';
 import { logged } from '../../http/request-log.ts';
-import { addRoute } from '../../http/route.ts';
+import { addRoute, refuseOtherMethods } from '../../http/route.ts';
 import type { Seen } from '../console/session.ts';
 import { ROUTES } from '../contract/routes.ts';
 import type { Operator } from '../operator.ts';
@@ -42,6 +42,7 @@ export const createOperatorApp = (world: Operator, policy: TargetPolicy): Hono<S
   addStatsRoutes(on, world);
   addTokenRoutes(on, world);
   addAuditRoutes(on, world);
+  refuseOtherMethods(app, Object.values(ROUTES));
   return app;
 };
 

@@ -3,4 +3,10 @@
 import { composeShell } from './compose.ts';
 import { runCli } from './run.ts';
 
+// Whoever reads no further, such as `head`, has what it wanted.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 process.exitCode = await runCli(process.argv.slice(2), composeShell());
