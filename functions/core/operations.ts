@@ -30,6 +30,7 @@ export type Command =
   | 'pause'
   | 'resume'
   | 'test'
+  | 'prove'
   | 'delete'
   | 'rotate-secret'
   | 'redrive'

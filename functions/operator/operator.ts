@@ -3,5 +3,5 @@ import type { World } from '../ports.ts';
 
 export type Operator = Pick<
   World,
-  'ledger' | 'pages' | 'pace' | 'queue' | 'deadLetters' | 'clock' | 'dice' | 'telemetry'
+  'ledger' | 'pages' | 'pace' | 'queue' | 'deadLetters' | 'sender' | 'secrets' | 'clock' | 'dice' | 'telemetry'
 >;

@@ -38,6 +38,7 @@ const onceward = async (command: string): Promise<{ exit: number; out: string; e
     read: (path) => readFile(path),
     client: () => createClient({ url: world.url, intakeUrl: world.url, token: TOKEN }, WIRE),
     queue: createQueueDesk({}, WIRE),
+    callOnce,
     clock: systemClock,
     dice: systemDice,
   });

@@ -168,6 +168,7 @@ const gates = async ({ operate, submit, work, world, tick }: Stage): Promise<voi
   await operate('POST', '/v1/destinations/partner/resume', 'pause', { reason: 'they are back' });
   await work(60_000);
   await operate('POST', '/v1/destinations/partner/test', 'pause', { reason: 'to be sure' });
+  await operate('POST', '/v1/destinations/partner/prove', 'pause', { reason: 'is a repeat harmless?' });
   await work();
 };
 

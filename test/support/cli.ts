@@ -68,6 +68,7 @@ export const ran = async (world: TestWorld, args: readonly string[], options: Cl
     },
     client: () => createClient({ url: OPERATOR, intakeUrl: INTAKE, ...(token === undefined ? {} : { token }) }, wire),
     queue: createQueueDesk({}, wire),
+    callOnce: wire.callOnce,
     clock: world.clock,
     dice: world.ports.dice,
     ...options.shell,

@@ -238,9 +238,13 @@ describe.each(NAMES)('the bundle of the %s', (name) => {
 });
 
 describe('a bundle holds only what its function uses', () => {
-  it('the sender of attempts is in the receivers alone', () => {
+  it('the sender of attempts is in the receivers, and in the operator, which reads it when it has a drill to run', () => {
     const sends = NAMES.filter((name) => inputsOf(name).some((path) => path.startsWith('functions/adapters/sender/')));
-    expect(sends).toEqual(['receiver', 'sqs-receiver']);
+    expect(sends).toEqual(['receiver', 'sqs-receiver', 'operator']);
+    const outputs = Object.entries(metafiles.get('operator')?.outputs ?? {});
+    const [[part] = []] = outputs.filter(([, { inputs }]) => 'functions/adapters/sender/sender.ts' in inputs);
+    const named = outputs.flatMap(([, { imports }]) => imports.filter(({ path }) => path === part));
+    expect(new Set(named.map(({ kind }) => kind))).toEqual(new Set(['dynamic-import']));
   });
 
   it('the console is read when somebody looks at a page, and not at the start of the operator', () => {

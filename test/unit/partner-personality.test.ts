@@ -37,6 +37,21 @@ const ROWS: readonly Row[] = [
   { what: 'a 5xx stays', settings: { keys: 'stores-no-4xx' }, steps: failing, statuses: [500, 500, 500], effects: 0 },
   { what: 'nothing runs', settings: { keys: 'busy-409' }, steps: happy, statuses: [200, 200, 200], effects: 1 },
   {
+    what: 'once and never again',
+    settings: { keys: 'conflict-409' },
+    steps: happy,
+    statuses: [200, 409, 409],
+    effects: 1,
+  },
+  {
+    what: 'one by one, nothing races',
+    settings: { keys: 'races' },
+    steps: happy,
+    statuses: [200, 200, 200],
+    effects: 1,
+  },
+  { what: 'none is older', settings: { keys: 'acts-on-older' }, steps: happy, statuses: [200, 200, 200], effects: 1 },
+  {
     what: 'no other body',
     settings: { keys: '422-on-other-body' },
     steps: happy,
@@ -203,7 +218,7 @@ const effectsOf = (keys: Keys, meetings: readonly (typeof meeting extends fc.Arb
 };
 
 describe('whatever comes', () => {
-  const remembering = KEYS.filter((keys) => keys !== 'ignores' && keys !== 'forgets-after');
+  const remembering = KEYS.filter((keys) => keys !== 'ignores' && keys !== 'forgets-after' && keys !== 'races');
 
   it.each(remembering)('%s never has two effects for one key', (keys) => {
     fc.assert(
@@ -229,6 +244,28 @@ describe('whatever comes', () => {
         { ...twice, gapMs: 100 },
       ]),
     ).toEqual(['a', 'a']);
+  });
+
+  it('races has, where the second comes before the first is over, and only there', () => {
+    const first = { key: 'a', sha256: 'one', status: 200, acts: true, manner: { kind: 'plain' }, gapMs: 0 } as const;
+    const pair = (isOver: boolean) =>
+      effectsOf('races', [
+        { ...first, isOver },
+        { ...first, isOver: true },
+      ]);
+    expect([pair(false), pair(true)]).toEqual([['a', 'a'], ['a']]);
+  });
+
+  it('acts-on-older has, for what was made before the first, and for nothing else', () => {
+    const memory = new KeyMemory(new Budget(1_000_000));
+    const acts = (madeSec: number): boolean => {
+      const play = { reply: replyOf(200, ''), manner: { kind: 'plain' }, delayMs: 0, acts: true } as const;
+      const arrival = { key: 'a', sha256: 'one', nowMs: 0, madeSec };
+      const course = memory.meet(arrival, play, { keys: 'acts-on-older', forgetsAfterMs: Infinity });
+      course.over();
+      return course.acts;
+    };
+    expect([100, 100, 160, 40].map(acts)).toEqual([true, false, false, true]);
   });
 
   it('ignores has an effect for every request that acts', () => {

@@ -125,6 +125,18 @@ describe('a signature', () => {
     expect(mailbox.effectCount).toBe(4);
   });
 
+  it('that is bad gets a 401 and no effect where the mailbox refuses it, and its key stays unknown', async () => {
+    const { clock, partner, send } = await partnerWorld();
+    const mailbox = partner.script('strict', [{ status: 201 }], { secret: text, refuses: true });
+    const headers = signed('{"n":1}', clock.nowMs());
+    expect((await send('strict', { body: '{"n":2}', headers })).status).toBe(401);
+    expect((await send('strict', { body: '{"n":1}', headers })).status).toBe(201);
+    expect(mailbox.requests.map(({ from }) => from)).toEqual(['signature', 'script']);
+    expect(mailbox.effectCount).toBe(1);
+    await send('strict', { method: 'DELETE' });
+    expect((await send('strict', { body: '{"n":2}', headers })).status).toBe(200);
+  });
+
   it('keeps the secret out of what can be read', async () => {
     const { partner, send } = await partnerWorld();
     partner.script('signed', [{}], { secret: text });

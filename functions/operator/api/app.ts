@@ -11,6 +11,7 @@ import type { Operator } from '../operator.ts';
 import { addAuditRoutes } from './audit.ts';
 import { addDecisionRoutes } from './decisions.ts';
 import { addDestinationRoutes } from './destinations.ts';
+import { addDrillRoutes } from './drills.ts';
 import { addEventRoutes } from './events.ts';
 import { addListRoutes } from './lists.ts';
 import type { On } from './on.ts';
@@ -37,6 +38,7 @@ export const createOperatorApp = (world: Operator, policy: TargetPolicy): Hono<S
   addDestinationRoutes(on, world, policy);
   addShadowRoutes(on, world);
   addDecisionRoutes(on, world);
+  addDrillRoutes(on, world);
   addListRoutes(on, world);
   addRedriveRoutes(on, world);
   addStatsRoutes(on, world);

@@ -23,6 +23,8 @@ export interface Call {
   readonly face?: 'intake';
   /** It may be sent again without asking, since a repeat changes nothing more. Reading and decisions always may. */
   readonly repeatable?: boolean;
+  /** One try, which may take so long: for what takes its time there, and would only be refused the second time. */
+  readonly onceMs?: number;
 }
 
 export interface Answer {
@@ -74,7 +76,10 @@ export const createClient = (config: CliConfig, wire: Wire): Client => ({
     const repeatable = call.method === 'GET' || call.requestId !== undefined || call.repeatable === true;
     const once = async (tryMs: number): Promise<Tried> =>
       triedOf(await wire.callOnce({ ...request, timeoutMs: tryMs }));
-    const raw = repeatable ? await wire.retries(once) : (await once(wire.tryMs)).result;
+    const raw =
+      call.onceMs === undefined && repeatable
+        ? await wire.retries(once)
+        : (await once(call.onceMs ?? wire.tryMs)).result;
     if (raw.kind === 'none') throw unreachable(base, raw.code, call);
     return answerOf(raw, base, call);
   },

@@ -34,6 +34,7 @@ export const composeShell = (): Shell => {
     read: async (path) => new Uint8Array(path === '-' ? await buffer(stdin) : await readFile(path)),
     client: () => createClient(readCliConfig(env), WIRE),
     queue: createQueueDesk(env, WIRE),
+    callOnce,
     clock: systemClock,
     dice: systemDice,
   };

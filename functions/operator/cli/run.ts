@@ -5,6 +5,7 @@ import { addAudit } from './nouns/audit.ts';
 import { addDelivery } from './nouns/delivery.ts';
 import { addDestination } from './nouns/destination.ts';
 import { addEvent } from './nouns/event.ts';
+import { addProve } from './nouns/prove.ts';
 import { addQueue } from './nouns/queue.ts';
 import { addRedrive } from './nouns/redrive.ts';
 import { addToken } from './nouns/token.ts';
@@ -18,7 +19,7 @@ Exit codes: 0 done; 1 failed, refused, or found something wrong; 2 not a command
 What changes something says first what it will do and asks: --yes answers, --dry-run only looks.`;
 
 /** Each noun in its own file; a new one is added here. */
-const NOUNS = [addEvent, addDelivery, addDestination, addRedrive, addToken, addAudit, addQueue];
+const NOUNS = [addEvent, addDelivery, addDestination, addRedrive, addToken, addAudit, addQueue, addProve];
 
 export const createProgram = (shell: Shell): Command => {
   const program = new Command('onceward')

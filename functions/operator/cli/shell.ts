@@ -1,7 +1,7 @@
 /** What a command may use. Filled from the process in `compose.ts`, and by hand in tests. */
 
 import type { Clock, Dice } from '../../ports.ts';
-import type { Client } from './client.ts';
+import type { Client, Wire } from './client.ts';
 import type { QueueDesk } from './infrai.ts';
 
 export interface Shell {
@@ -20,6 +20,8 @@ export interface Shell {
   /** Made when it is first needed: help must work without any setting. Throws ConfigError. */
   readonly client: () => Client;
   readonly queue: QueueDesk;
+  /** A request to another address than that of the API: where effects are counted. */
+  readonly callOnce: Wire['callOnce'];
   readonly clock: Clock;
   readonly dice: Pick<Dice, 'id'>;
 }

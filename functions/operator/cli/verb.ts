@@ -96,10 +96,11 @@ export const agreed = async (shell: Shell, options: Changing, says: Safe): Promi
 export const decisionCall = (
   shell: Shell,
   options: Deciding,
-  call: Pick<Call, 'method' | 'path'> & { readonly body?: Readonly<Record<string, unknown>> },
+  call: Pick<Call, 'method' | 'path' | 'onceMs'> & { readonly body?: Readonly<Record<string, unknown>> },
 ): Call => ({
   method: call.method,
   path: call.path,
+  ...(call.onceMs === undefined ? {} : { onceMs: call.onceMs }),
   body: { reason: options.reason, ...call.body },
   requestId: options.requestId ?? `cli-${shell.dice.id()}`,
 });

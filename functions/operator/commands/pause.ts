@@ -85,7 +85,7 @@ const look = async (
 };
 
 /** `paused`, `closed` or `active`, as the API calls it. */
-const gateStateOf = (gate: Found<Gate>, nowMs: number): string => {
+export const gateStateOf = (gate: Found<Gate>, nowMs: number): string => {
   if (gate.kind !== 'found') return 'active';
   if (gate.item.pause) return 'paused';
   return (gate.item.closedUntilMs ?? 0) > nowMs ? 'closed' : 'active';

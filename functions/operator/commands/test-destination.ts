@@ -1,5 +1,6 @@
 /** A harmless event for one destination, through the normal way: claimed, signed, journaled like any other. */
 import { createHash } from 'node:crypto';
+import { TEST_CONTENT_TYPE, TEST_TYPE, testPayload } from '../../core/drill.ts';
 import { fingerprintOfBytes } from '../../core/fingerprint.ts';
 import { type EventId, parseEventId, type RequestId } from '../../core/ids.ts';
 import { causeOf } from '../../core/journal.ts';
@@ -19,8 +20,7 @@ export type DestinationTested =
   | { readonly kind: 'reused' }
   | Refused;
 
-const PAYLOAD = Buffer.from('{"onceward":"test"}');
-const CONTENT_TYPE = 'application/json';
+const PAYLOAD = testPayload();
 
 export const testDestination = async (world: Effects, asked: DestinationAsked): Promise<DestinationTested> => {
   const event = testEventId(asked.request);
@@ -52,9 +52,9 @@ const testEventId = (request: RequestId): EventId => {
 
 const submissionOf = (event: EventId, { destination }: DestinationAsked): Submission => ({
   event,
-  type: 'onceward.test',
+  type: TEST_TYPE,
   payload: PAYLOAD,
-  contentType: CONTENT_TYPE,
-  fingerprint: fingerprintOfBytes(CONTENT_TYPE, PAYLOAD),
+  contentType: TEST_CONTENT_TYPE,
+  fingerprint: fingerprintOfBytes(TEST_CONTENT_TYPE, PAYLOAD),
   destinations: [destination],
 });

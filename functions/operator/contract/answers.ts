@@ -19,6 +19,7 @@ import {
   destinationPageAnswer,
   destinationTestedAnswer,
 } from './destinations.ts';
+import { drillAnswer } from './drills.ts';
 import { explanationAnswer } from './explain.ts';
 import { text } from './parts.ts';
 import { operationAnswer, operationPageAnswer, operationSummaryAnswer } from './redrives.ts';
@@ -151,6 +152,15 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
       'Changes nothing. Nothing is compared where one answer cannot look at all rows: then add up the parts.',
     answers: { 200: shadowAnswer },
   },
+  proveDestination: {
+    summary: 'A drill: what the destination does with a key that comes again',
+    description:
+      'Sends marked test events there, as deliveries are sent, and changes nothing but the record. Answers alone never show ' +
+      'how many effects there were: `deserves` stays `not-shown` here, until somebody has counted the effects of each `event`. ' +
+      'It takes up to 45 seconds. What it has seen is in this answer only; the same request again is a 409.',
+    answers: { 200: drillAnswer },
+    refusals: ['destination-paused', 'destination-closed', 'shadow-mode', 'no-secret', 'drill-over'],
+  },
   rotateSecret: {
     summary: 'A new signing secret; the older ones sign beside it for the overlap',
     description:
@@ -226,6 +236,7 @@ export const NAMED: Readonly<Record<string, z.ZodMiniType>> = {
   DestinationDecided: destinationDecidedAnswer,
   DestinationDeleted: destinationDeletedAnswer,
   DestinationTested: destinationTestedAnswer,
+  Drill: drillAnswer,
   DestinationPage: destinationPageAnswer,
   Operation: operationAnswer,
   OperationSummary: operationSummaryAnswer,

@@ -7,6 +7,7 @@ import {
   messagesQuery,
   pageQuery,
   planBody,
+  proveBody,
   reasonBody,
   redriveBody,
   replayBody,
@@ -65,6 +66,12 @@ export const MEANINGS: ReadonlyMap<unknown, Says> = new Map([
     evidence: 'how you know',
   }),
   says(replayBody, { reason: REASON, destinations: 'where to; without it, everywhere it was delivered' }),
+  says(proveBody, {
+    reason: REASON,
+    parts: 'what to try; without it, all but the burst',
+    burst: 'how many requests the part burst sends at once; 10 unless given',
+    evenIfPaused: 'run it although the destination is paused, to prove a mend before it is let go',
+  }),
   says(rotateBody, {
     reason: REASON,
     overlapHours: 'how long the older secrets sign beside the new one; 0 ends them at once',

@@ -1,5 +1,7 @@
 /** What the routes take: one schema for each body and query, and the pieces that they share. */
 import * as z from 'zod/mini';
+import { DRILL_PARTS } from '../../core/drill.ts';
+import { DRILL_BURST_MAX, DRILL_BURST_MIN } from '../../core/drill-limits.ts';
 import { parseDestinationId } from '../../core/ids.ts';
 import {
   ACTOR_CHARS_MAX,
@@ -151,6 +153,20 @@ export const replayBody = z.strictObject({
       z.meta({ uniqueItems: true }),
     ),
   ),
+});
+
+export const proveBody = z.strictObject({
+  reason: sentence,
+  parts: z.optional(
+    z.array(z.enum(DRILL_PARTS)).check(
+      z.minLength(1),
+      z.maxLength(DRILL_PARTS.length),
+      z.refine((parts) => new Set(parts).size === parts.length, 'names a part twice'),
+      z.meta({ uniqueItems: true }),
+    ),
+  ),
+  burst: z.optional(z.int().check(z.minimum(DRILL_BURST_MIN), z.maximum(DRILL_BURST_MAX))),
+  evenIfPaused: z._default(z.boolean(), false),
 });
 
 // ---- tokens and secrets -------------------------------------------------------------------------------------------

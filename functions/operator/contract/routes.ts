@@ -8,6 +8,7 @@ import {
   messagesQuery,
   pageQuery,
   planBody,
+  proveBody,
   reasonBody,
   redriveBody,
   replayBody,
@@ -42,6 +43,7 @@ export const ROUTES = {
   pauseDestination: { method: 'post', path: `${DESTINATION}/pause`, right: 'pause', decides: true, body: reasonBody },
   resumeDestination: { method: 'post', path: `${DESTINATION}/resume`, right: 'pause', decides: true, body: reasonBody },
   testDestination: { method: 'post', path: `${DESTINATION}/test`, right: 'pause', decides: true, body: reasonBody },
+  proveDestination: { method: 'post', path: `${DESTINATION}/prove`, right: 'pause', decides: true, body: proveBody },
 
   showShadow: { method: 'get', path: `${DESTINATION}/shadow-report`, right: 'view', query: shadowQuery },
   compareShadow: { method: 'post', path: `${DESTINATION}/shadow-report`, right: 'view', body: shadowBody },

@@ -11,7 +11,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Budget } from './budget.ts';
 import { isAuthentic } from './example-receiver.ts';
 import { Kept } from './kept.ts';
-import { type Course, HONOURS, KeyMemory, type Personality } from './personality.ts';
+import { type Course, HONOURS, KeyMemory, type Personality, UNSIGNED } from './personality.ts';
 import { type Play, shown, WELL_BEHAVED } from './play.ts';
 import type { QuickPlay, Script } from './script.ts';
 
@@ -83,6 +83,7 @@ export class Mailbox {
   #next = 0;
   #personality: Personality = HONOURS;
   #secret: string | undefined;
+  #refuses = false;
   #isScripted = false;
 
   constructor(name: string, budgets: Budgets) {
@@ -144,6 +145,7 @@ export class Mailbox {
     }
     this.#personality = script.personality ?? this.#personality;
     this.#secret = script.secret ?? this.#secret;
+    this.#refuses = script.refuses ?? this.#refuses;
   }
 
   take(incoming: Incoming): Taken {
@@ -151,7 +153,12 @@ export class Mailbox {
     const sha256 = createHash('sha256').update(body).digest('hex');
     const key = keyOf(headers);
     const play = quick?.play ?? this.#nextPlay();
-    const course = this.#keys.meet({ key, sha256, nowMs: atMs }, play, quick?.personality ?? this.#personality);
+    const signature = this.#check(incoming);
+    const arrival = { key, sha256, nowMs: atMs, madeSec: Number(headers['webhook-timestamp'] ?? 0) };
+    const course =
+      this.#refuses && signature === 'refused'
+        ? UNSIGNED
+        : this.#keys.meet(arrival, play, quick?.personality ?? this.#personality);
     const request: ReceivedRequest = {
       mailbox: this.name,
       number: this.requestCount + 1,
@@ -163,7 +170,7 @@ export class Mailbox {
       bodyBytes: body.length,
       sha256,
       key,
-      signature: this.#check(incoming),
+      signature,
       played: shown(course.reply, play.manner),
       from: course.from,
       acted: course.acts,
@@ -184,6 +191,7 @@ export class Mailbox {
     this.#next = 0;
     this.#personality = HONOURS;
     this.#secret = undefined;
+    this.#refuses = false;
     this.#isScripted = false;
   }
 

@@ -3,7 +3,8 @@
  *
  *   first request of a key ──► the step's reply, kept or not ──► the same key again: the kept reply, or the next step's
  *                                                                     │
- *                              never a second effect of one key ◄─────┘   (but for `ignores`, and once forgotten)
+ *                              never a second effect of one key ◄─────┘   (but for `ignores`, `races`, `acts-on-older`,
+ *                                                                          and once forgotten)
  */
 import type { Budget, Held } from './budget.ts';
 import type { Play, Reply } from './play.ts';
@@ -16,6 +17,9 @@ export const KEYS = [
   'replays-2xx',
   'stores-no-4xx',
   'busy-409',
+  'conflict-409',
+  'races',
+  'acts-on-older',
   '422-on-other-body',
   'ignores-body',
   'forgets-after',
@@ -34,13 +38,23 @@ interface Habits {
   /** Which first replies are kept and given again. What is not kept is done again: the next step answers. */
   readonly keeps: (status: number) => boolean;
   /** The same key while its first request has no answer yet. */
-  readonly whileRunning: 'answers' | 'says-409';
+  readonly whileRunning: 'answers' | 'says-409' | 'acts';
+  /** The same key behind a success. */
+  readonly repeated: 'given-again' | 'says-409';
+  /** A request that was made before the first one of its key. */
+  readonly older: 'is-a-repeat' | 'acts';
   /** The same key with other bytes. */
   readonly otherBody: 'overlooked' | 'says-422';
 }
 
 const is2xx = (status: number): boolean => status >= 200 && status <= 299;
-const honours: Habits = { keeps: is2xx, whileRunning: 'answers', otherBody: 'overlooked' };
+const honours: Habits = {
+  keeps: is2xx,
+  whileRunning: 'answers',
+  repeated: 'given-again',
+  older: 'is-a-repeat',
+  otherBody: 'overlooked',
+};
 
 /** `replays-2xx` and `ignores-body` are `honours` by the name of the one habit that a test is about. */
 const HABITS: Readonly<Record<Keys, Habits | 'none'>> = {
@@ -50,6 +64,10 @@ const HABITS: Readonly<Record<Keys, Habits | 'none'>> = {
   'replays-2xx': honours,
   'stores-no-4xx': { ...honours, keeps: (status) => status < 400 || status > 499 },
   'busy-409': { ...honours, whileRunning: 'says-409' },
+  'conflict-409': { ...honours, repeated: 'says-409' },
+  // It looks first and remembers when it has acted.
+  races: { ...honours, whileRunning: 'acts' },
+  'acts-on-older': { ...honours, older: 'acts' },
   '422-on-other-body': { ...honours, otherBody: 'says-422' },
   'ignores-body': honours,
   'forgets-after': honours,
@@ -58,6 +76,7 @@ const HABITS: Readonly<Record<Keys, Habits | 'none'>> = {
 interface KnownKey {
   readonly sha256: string;
   readonly sinceMs: number;
+  readonly madeSec: number;
   readonly held: Held;
   kept: Reply | undefined;
   acted: boolean;
@@ -66,7 +85,7 @@ interface KnownKey {
 
 export interface Course {
   readonly reply: Reply;
-  readonly from: 'script' | 'memory' | 'busy' | 'other-body';
+  readonly from: 'script' | 'memory' | 'busy' | 'repeated' | 'other-body' | 'signature';
   readonly acts: boolean;
   /** To be called when the answer is out or the connection gone. */
   readonly over: () => void;
@@ -77,6 +96,8 @@ export interface Arrival {
   readonly key: string | undefined;
   readonly sha256: string;
   readonly nowMs: number;
+  /** When it was made, by its own account. */
+  readonly madeSec?: number;
 }
 
 const nothing = (): void => {};
@@ -99,13 +120,14 @@ export class KeyMemory {
   /** Decides what this request gets, and remembers that it was here. */
   meet(arrival: Arrival, play: Play, { keys, forgetsAfterMs }: Personality): Course {
     const habits = HABITS[keys];
-    if (habits === 'none' || arrival.key === undefined) {
-      return { reply: play.reply, from: 'script', acts: play.acts, over: nothing };
-    }
+    if (habits === 'none' || arrival.key === undefined) return unknown(play);
     const known = this.#recall(arrival.key, arrival.nowMs - forgetsAfterMs);
     if (known !== undefined) {
       if (habits.otherBody === 'says-422' && known.sha256 !== arrival.sha256) return refused(422, 'other-body');
+      if (habits.older === 'acts' && (arrival.madeSec ?? known.madeSec) < known.madeSec) return unknown(play);
       if (habits.whileRunning === 'says-409' && known.running > 0) return refused(409, 'busy');
+      if (habits.whileRunning === 'acts' && known.running > 0) return unknown(play);
+      if (known.kept !== undefined && habits.repeated === 'says-409') return refused(409, 'repeated');
       if (known.kept !== undefined) return { reply: known.kept, from: 'memory', acts: false, over: nothing };
     }
     return run(known ?? this.#remember(arrival.key, arrival), play, habits);
@@ -125,13 +147,13 @@ export class KeyMemory {
     return undefined;
   }
 
-  #remember(key: string, { sha256, nowMs }: Arrival): KnownKey {
+  #remember(key: string, { sha256, nowMs, madeSec = 0 }: Arrival): KnownKey {
     const drop = (): void => {
       this.#known.delete(key);
       this.#dropped += 1;
     };
     const held = this.#budget.hold(KEY_BYTES + key.length, drop);
-    const known = { sha256, sinceMs: nowMs, held, kept: undefined, acted: false, running: 0 };
+    const known = { sha256, sinceMs: nowMs, madeSec, held, kept: undefined, acted: false, running: 0 };
     this.#known.set(key, known);
     return known;
   }
@@ -153,9 +175,22 @@ const run = (known: KnownKey, { reply, manner, acts }: Play, habits: Habits): Co
   return { reply, from: 'script', acts: isFirstEffect, over };
 };
 
-const refused = (status: 409 | 422, from: 'busy' | 'other-body'): Course => ({
-  reply: replyOf(status, status === 409 ? 'a request with this key is running' : 'this key came with another body'),
+/** As if its key had never been met. */
+const unknown = ({ reply, acts }: Play): Course => ({ reply, from: 'script', acts, over: nothing });
+
+const REFUSALS = {
+  busy: 'a request with this key is running',
+  repeated: 'a request with this key was done before',
+  'other-body': 'this key came with another body',
+  signature: 'the signature is not one of this secret, or too old',
+} as const;
+
+const refused = (status: 409 | 422 | 401, from: keyof typeof REFUSALS): Course => ({
+  reply: replyOf(status, REFUSALS[from]),
   from,
   acts: false,
   over: nothing,
 });
+
+/** For a receiver that looks at signatures before anything else. */
+export const UNSIGNED: Course = refused(401, 'signature');

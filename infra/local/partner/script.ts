@@ -72,6 +72,7 @@ const scriptShape = {
   keys: z.optional(oneOf(KEYS)),
   forgetsAfterMs: z.optional(whole(1, Number.MAX_SAFE_INTEGER)),
   secret: z.optional(z.string('must be text').check(isSecret)),
+  refuses: z.optional(flag),
 };
 const script = z.strictObject(scriptShape, onlyOf(Object.keys(scriptShape))).check((ctx) => {
   if ((ctx.value.keys === 'forgets-after') === (ctx.value.forgetsAfterMs !== undefined)) return;
@@ -86,8 +87,10 @@ export interface Settings {
   readonly keys?: Keys;
   /** Only with `keys: 'forgets-after'`: how long a key is remembered after its first request. */
   readonly forgetsAfterMs?: number;
-  /** `whsec_...`: each request is checked against it and the result noted. A bad signature changes nothing else. */
+  /** `whsec_...`: each request is checked against it and the result noted. */
   readonly secret?: string;
+  /** What is not signed by the secret gets a 401 and has no effect; without this, a bad signature changes nothing. */
+  readonly refuses?: boolean;
 }
 
 /** What is left out stays as it was. */
@@ -95,6 +98,7 @@ export interface Script {
   readonly plays?: readonly Play[];
   readonly personality?: Personality;
   readonly secret?: string;
+  readonly refuses?: boolean;
 }
 
 export type Parsed<T> =
@@ -105,11 +109,12 @@ export type Parsed<T> =
 export const parseScript = (input: unknown): Parsed<Script> => {
   const parsed = z.safeParse(script, input);
   if (!parsed.success) return refusalOf(parsed.error.issues);
-  const { steps, keys, forgetsAfterMs, secret } = parsed.data;
+  const { steps, keys, forgetsAfterMs, secret, refuses } = parsed.data;
   const value: Script = {
     ...(steps === undefined ? {} : { plays: steps.map(playOf) }),
     ...(keys === undefined ? {} : { personality: { keys, forgetsAfterMs: forgetsAfterMs ?? Infinity } }),
     ...(secret === undefined ? {} : { secret }),
+    ...(refuses === undefined ? {} : { refuses }),
   };
   return { kind: 'ok', value };
 };

@@ -22,6 +22,7 @@ const decisionSchema = z.strictObject({
     'pause',
     'resume',
     'test',
+    'prove',
     'delete',
     'rotate-secret',
     'redrive',

@@ -41,7 +41,7 @@ const hoursOrForever = (text: string): number | null => (text === 'forever' ? nu
 const numbers = (text: string): readonly number[] =>
   text.trim() === '' ? [] : text.split(',').map((one) => wholeNumber(one.trim()));
 
-const collectHeader = (
+export const collectHeader = (
   text: string,
   before: readonly (readonly [string, string])[] | undefined,
 ): readonly (readonly [string, string])[] => {
