@@ -18,16 +18,20 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { coldBench } from './cold.ts';
 import { costBench } from './cost/cost.ts';
+import { duplicatesBench } from './duplicates/duplicates.ts';
 import { machine } from './machine.ts';
 import { openPeers } from './peers/peers.ts';
 import { record } from './record.ts';
 import { type Bench, type BenchContext, type Measured, tell } from './report.ts';
+import { simulationBench } from './simulation.ts';
 import { throughputBench } from './throughput.ts';
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   cost: costBench,
   throughput: throughputBench,
   cold: coldBench,
+  duplicates: duplicatesBench,
+  simulation: simulationBench,
 };
 
 const { values, positionals } = parseArgs({

@@ -260,7 +260,7 @@ const verbsOf = (parts: Parts, scheme: InfraiPushSettings): Omit<TestWorld, keyo
   };
 };
 
-const tokenOf = (right: Right): string => `token-for-${right}-0123456789`;
+export const tokenOf = (right: Right): string => `token-for-${right}-0123456789`;
 
 const putTokens = (store: MemoryStore, nowMs: number): void => {
   for (const token of tokenItems(nowMs)) store.poke(toItem(token));
