@@ -14,7 +14,7 @@ import { tick } from '../../functions/reconciler/tick.ts';
 import { isAtRest } from './bounds.ts';
 import { START_MS } from './clockwork.ts';
 import { Destinations } from './destinations.ts';
-import { NEW_ATTRIBUTE } from './later-code.ts';
+import { isLater, NEW_ATTRIBUTE } from './later-code.ts';
 import type { LogEntry } from './log.ts';
 import { destinationIdOf, eventIdOf, People } from './people.ts';
 import { type Act, NOTHING_LEFT_OUT, type Plan, type Stranger, type Without } from './plan.ts';
@@ -352,7 +352,7 @@ class History {
 const deliveryRef = (event: string, destination: string) =>
   ({ item: 'delivery', event: eventIdOf(event), destination: destinationIdOf(destination) }) as const;
 
-const tornIn = ({ standing, twin, touched }: Stage): readonly string[] => {
+const tornIn = ({ standing, twin, touched, later }: Stage): readonly string[] => {
   const torn: string[] = [];
   if (twin === undefined) return torn;
   for (const [name, item] of standing) {
@@ -367,6 +367,9 @@ const tornIn = ({ standing, twin, touched }: Stage): readonly string[] => {
       torn.push(`${item.event} to ${item.destination} is not stored as it was written: ${differs}`);
     const dropped = touched.has(name) && there[NEW_ATTRIBUTE] === undefined;
     if (dropped) torn.push(`${item.event} to ${item.destination} has lost what newer code had added`);
+  }
+  for (const [name, key] of later) {
+    if (!isLater(twin.store.peek(key))) torn.push(`${name} has gone back from the format of newer code`);
   }
   return torn;
 };

@@ -4,6 +4,7 @@
  * any other, so here it is shown as one of ours.
  */
 import { keyIn } from '../../functions/adapters/ledger/codec/codec.ts';
+import type { ItemKey } from '../../functions/adapters/ledger/codec/item-keys.ts';
 import type { Stored } from '../../functions/adapters/ledger/codec/stored.ts';
 import type { MemoryStore } from '../../functions/adapters/ledger/memory-store.ts';
 import type { RecordStore } from '../../functions/adapters/ledger/record-store.ts';
@@ -16,7 +17,7 @@ export const NEW_ATTRIBUTE = 'zzNew';
 
 const LATER = { N: String(FORMAT + 1) };
 
-const isLater = (record: Stored | undefined): boolean => record?.[FORMAT_ATTRIBUTE]?.N === LATER.N;
+export const isLater = (record: Stored | undefined): boolean => record?.[FORMAT_ATTRIBUTE]?.N === LATER.N;
 
 const asOurs = (record: Stored): Stored =>
   isLater(record) ? { ...record, [FORMAT_ATTRIBUTE]: { N: String(FORMAT) } } : record;
@@ -26,7 +27,8 @@ const isMovable = (record: Stored): boolean => {
   return sk.startsWith('delivery#') || sk === 'gate' || pk.startsWith('heartbeat#');
 };
 
-export const laterStore = (store: MemoryStore, draws: Draws): RecordStore => ({
+/** `moved` gets the keys of what stands in the later format from then on: older code has to leave that alone. */
+export const laterStore = (store: MemoryStore, draws: Draws, moved: Map<string, ItemKey>): RecordStore => ({
   get: async (key) => {
     const record = store.peek(key);
     return record && asOurs(record);
@@ -39,6 +41,8 @@ export const laterStore = (store: MemoryStore, draws: Draws): RecordStore => ({
         : present !== undefined && Number(present[VERSION_ATTRIBUTE]?.N) === condition.version;
     if (!fits) return { kind: 'refused', present: present && asOurs(present) };
     const moves = isLater(present) || (isMovable(record) && draws.happens('later format', 0.25));
+    const key = keyIn(record);
+    if (moves) moved.set(`${key.pk} ${key.sk}`, key);
     store.poke({ ...record, [NEW_ATTRIBUTE]: { S: 'kept' }, ...(moves ? { [FORMAT_ATTRIBUTE]: LATER } : {}) });
     return { kind: 'written' };
   },

@@ -12,7 +12,11 @@ export const doubtStays = ({ lives }: Seen): string | undefined =>
   first(lives, (life) =>
     first(life.writes, (write) => {
       const { before, row, by } = write;
-      if (before === undefined || write.newer || isFinal(row) || addedBy(write).some(isOfPerson)) return undefined;
+      if (before === undefined || write.newer || isFinal(row)) return undefined;
+      if (addedBy(write).some(({ decision }) => decision === 'resolve-not-delivered') && row.doubt !== 'none') {
+        return `a person says that ${life.event} did not arrive, and it stays in doubt`;
+      }
+      if (addedBy(write).some(isOfPerson)) return undefined;
       if (DOUBTS.indexOf(row.doubt) < DOUBTS.indexOf(before.doubt)) {
         return `${by} makes ${life.event}, of which the doubt was ${before.doubt}, ${row.doubt}`;
       }

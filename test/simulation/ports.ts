@@ -64,7 +64,7 @@ const noted = <T>(value: T, note: (value: T) => void): T => {
 
 const ledgerOf = (stage: Stage, actor: Actor): Ledger => {
   const later = actor.code === 'next' && stage.twin !== undefined;
-  const ledger = later ? createLedger(laterStore(stage.twin.store, stage.draws)) : stage.store.ledger;
+  const ledger = later ? createLedger(laterStore(stage.twin.store, stage.draws, stage.later)) : stage.store.ledger;
   const read = <T>(what: string, perform: () => Promise<T>, seen?: (value: T) => void): Promise<T> =>
     stage.call(actor, {
       what,

@@ -6,6 +6,7 @@
  *                              |                          |
  *                              +-- crash, failure         +-- crash, lost answer, standing still
  */
+import type { ItemKey } from '../../functions/adapters/ledger/codec/item-keys.ts';
 import { createTwin, type Twin } from '../../functions/adapters/ledger/twin.ts';
 import type { Gate, Item } from '../../functions/core/items.ts';
 import { FUNCTION_MS } from '../../functions/core/limits.ts';
@@ -86,6 +87,8 @@ export class Stage {
   readonly gates = new Map<string, Gate>();
   /** Names of the deliveries that newer code has written. */
   readonly touched = new Set<string>();
+  /** What newer code has moved to a later format. */
+  readonly later = new Map<string, ItemKey>();
   readonly processes: readonly Process[];
   /** Told of every write of a delivery. */
   onRow: (row: Delivery) => void = () => undefined;

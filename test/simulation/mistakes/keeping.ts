@@ -142,9 +142,19 @@ const STORING: readonly Mistake[] = [
       'const carried = {};',
     ),
   ),
-  mistake(
+  survivor(
     'a row of a later format is read as one of ours',
+    'every write names the format in its condition and is refused, so newer code goes on with the row; without that, see below',
     patch('adapters/ledger/codec/codec.ts', "  if (format > FORMAT) return { kind: 'later', format };\n", ''),
+  ),
+  mistake(
+    'a row of a later format is read and written as one of ours',
+    patch('adapters/ledger/codec/codec.ts', "  if (format > FORMAT) return { kind: 'later', format };\n", ''),
+    patch(
+      'adapters/ledger/memory-store.ts',
+      'return number(VERSION_ATTRIBUTE) === condition.version && number(FORMAT_ATTRIBUTE) <= FORMAT;',
+      'return number(VERSION_ATTRIBUTE) === condition.version && FORMAT > 0;',
+    ),
   ),
   mistake(
     'the mark of a claim is not stored',
