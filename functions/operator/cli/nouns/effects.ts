@@ -1,8 +1,8 @@
 /**
  * Effects, as somebody has counted them: by a URL that a count can be read from, or by hand.
  *
- *   --count-url https://shop.example/effects?key={key}    asked for each test event, when the drill is over
- *   --count-url https://shop.example/effects              asked before and behind each part: the difference is its own
+ *   --count-url https://shop.example/effects?key={key}    the effects of one test event
+ *   --count-url https://shop.example/effects              of all that there are
  */
 import { InvalidArgumentError } from 'commander';
 import { DRILL_PARTS, type DrillPart } from '../../../core/drill.ts';
@@ -66,12 +66,6 @@ const countIn = (text: string, field: string | undefined): number | undefined =>
     value = (value as Readonly<Record<string, unknown>>)[field];
   }
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-};
-
-/** What came on top between two counts. A count that sinks counts something else. */
-export const grown = (before: number, behind: number): number => {
-  if (behind >= before) return behind - before;
-  throw new Stop(FAILED, `the count went from ${before} to ${behind}: it is not one of effects, which never sink`);
 };
 
 // ---- by hand ------------------------------------------------------------------------------------------------------
