@@ -19,17 +19,21 @@ import { parseArgs } from 'node:util';
 import { coldBench } from './cold.ts';
 import { costBench } from './cost/cost.ts';
 import { duplicatesBench } from './duplicates/duplicates.ts';
+import { latencyBench } from './latency.ts';
 import { machine } from './machine.ts';
 import { openPeers } from './peers/peers.ts';
 import { record } from './record.ts';
 import { type Bench, type BenchContext, type Measured, tell } from './report.ts';
+import { scaleBench } from './scale/scale.ts';
 import { simulationBench } from './simulation.ts';
 import { throughputBench } from './throughput.ts';
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   cost: costBench,
   throughput: throughputBench,
+  latency: latencyBench,
   cold: coldBench,
+  scale: scaleBench,
   duplicates: duplicatesBench,
   simulation: simulationBench,
 };

@@ -1,52 +1,24 @@
 /**
  * Every view over 100,000 deliveries, in the local world: answered from indexes, in reads that are counted, and the first
- * byte of the overview in time. Most of its minute or two goes into filling the table.
+ * byte of the overview in time. The table is filled past the requests.
  */
-import { availableParallelism, loadavg } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../functions/adapters/system.ts';
 import { silentTelemetry } from '../../functions/adapters/telemetry.ts';
 import { LIST_PAGE_MAX } from '../../functions/core/limits.ts';
-import type { Delivery } from '../../functions/core/model.ts';
 import type { Receiver } from '../../functions/receiver/run.ts';
 import { demoWorldOptions } from '../../infra/local/demo/options.ts';
 import { type LocalWorld, openWorld } from '../../infra/local/world.ts';
-import {
-  deliveredRow,
-  destinationIdOf,
-  eventIdOf,
-  eventItem,
-  parkedRow,
-  pendingRow,
-  quarantinedRow,
-} from '../support/rows.ts';
+import { fillDirectory, MANY_DESTINATIONS, manyRowAt } from '../support/many-rows.ts';
+import { eventItem } from '../support/rows.ts';
 
 const TOKEN = 'test-admin-token-0123456789';
 const DELIVERIES = 100_000;
-const DESTINATIONS = 20;
-const WRITES_AT_ONCE = 64;
 const FIRST_BYTE_MS = 300;
 const LOOKS = 20;
-
-/** Of ten: six are over, two are open, one is parked, one waits for a person. */
-const rowAt = (n: number, nowMs: number): Delivery => {
-  const row = {
-    event: eventIdOf(`order-${n}`),
-    destination: destinationIdOf(`destination-${n % DESTINATIONS}`),
-    acceptedAtMs: nowMs - (n % 3_600_000),
-  };
-  switch (Math.floor(n / DESTINATIONS) % 10) {
-    case 0:
-    case 1:
-      return pendingRow({ ...row, dueAtMs: nowMs + n * 100, lookAfterMs: nowMs + n * 100 });
-    case 2:
-      return parkedRow(row);
-    case 3:
-      return quarantinedRow(row);
-    default:
-      return deliveredRow(row);
-  }
-};
 
 /** The ports with every request to ledger and indexes counted. */
 const counting =
@@ -85,24 +57,27 @@ const medianOf = (values: readonly number[]): number =>
 describe('with 100,000 deliveries', () => {
   let world: LocalWorld;
   let cookie: string;
+  let dataDir: string;
   const asked: string[] = [];
 
   beforeAll(async () => {
+    const nowMs = systemClock.nowMs();
+    dataDir = await mkdtemp(join(tmpdir(), 'onceward-load-'));
+    await fillDirectory(dataDir, DELIVERIES, (n) => manyRowAt(n, nowMs));
     // Without sweeps: they would go through all of it, and be what is measured.
-    const options = { ...demoWorldOptions(TOKEN, silentTelemetry), tickMs: 3_600_000, reshape: counting(asked) };
+    const options = {
+      ...demoWorldOptions(TOKEN, silentTelemetry),
+      dataDir,
+      tickMs: 3_600_000,
+      reshape: counting(asked),
+    };
     world = await openWorld(options);
     const headers = { authorization: `Bearer ${TOKEN}` };
-    for (let n = 0; n < DESTINATIONS; n += 1) {
+    for (let n = 0; n < MANY_DESTINATIONS; n += 1) {
       const body = JSON.stringify({ url: `${world.url}/partner/p${n}`, repeatSafe: true });
       await fetch(`${world.url}/v1/destinations/destination-${n}`, { method: 'PUT', headers, body });
     }
-    const nowMs = systemClock.nowMs();
-    let next = 0;
-    const fill = async (): Promise<void> => {
-      for (let n = next++; n < DELIVERIES; n = next++) await world.ports.ledger.create(rowAt(n, nowMs));
-    };
-    await Promise.all(Array.from({ length: WRITES_AT_ONCE }, fill));
-    const { event, destination } = rowAt(7, nowMs);
+    const { event, destination } = manyRowAt(7, nowMs);
     await world.ports.ledger.create(eventItem({ event, destinations: [destination] }));
     const signedIn = await fetch(`${world.url}/console/sign-in`, {
       method: 'POST',
@@ -112,7 +87,10 @@ describe('with 100,000 deliveries', () => {
     });
     cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
   }, 900_000);
-  afterAll(async () => void (await world?.close()));
+  afterAll(async () => {
+    await world?.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
 
   const look = async (path: string): Promise<Look> => {
     const began = systemClock.nowMs();

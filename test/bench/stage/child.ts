@@ -11,6 +11,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
+import type { Spread } from './messages.ts';
 
 export interface Subject {
   /** Where pushes go, or requests, over real HTTP on loopback. */
@@ -26,6 +27,8 @@ export interface Round {
   readonly count: number;
   readonly payloadBytes: number;
   readonly destinationUrl: string;
+  /** `one` unless given. */
+  readonly spread?: Spread;
 }
 
 type Ask =

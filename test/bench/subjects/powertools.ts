@@ -33,7 +33,7 @@ await serve(async () => {
   const { DynamoDBPersistenceLayer }: Persistence = load('@aws-lambda-powertools/idempotency/dynamodb');
   const { DynamoDBClient }: Aws = load('@aws-sdk/client-dynamodb');
   const path = await mkdtemp(join(tmpdir(), 'onceward-bench-'));
-  const dynamo = await openEmbeddedDynamo({ path });
+  const dynamo = await openEmbeddedDynamo({ path, sync: false });
   const own = createLedgerClient({ requestHandler: dynamo.requestHandler });
   await own.send(
     new CreateTableCommand({
