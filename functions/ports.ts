@@ -5,7 +5,7 @@
  * reach throws `PortUnavailable`; every refusal that is part of the plan is a value.
  */
 import type { DestinationId, EventId } from './core/ids.ts';
-import type { Destination, Gate, Item, ItemKind, ItemOf, Slot } from './core/items.ts';
+import type { Destination, Gate, Item, ItemKind, ItemOf, QueueSeen, Slot } from './core/items.ts';
 import type { CountName, Measures } from './core/metrics.ts';
 import type { DeliveryRef } from './core/model.ts';
 import type { OperationMessage } from './core/operations.ts';
@@ -22,10 +22,8 @@ export class PortUnavailable extends Error {
 }
 
 /**
- * A stored item that this code's own writer could not have made: a claim without a lease, a hash of the wrong length, a
- * line of the journal that cannot be read. It is broken data, and nobody may guess at it: a claimed row without a lease
- * must never look like one that is free. Whoever meets it changes nothing and raises an alarm; a person repairs the
- * item.
+ * A stored item that our own writer could not have made: a claim without a lease, a hash of the wrong length. Nobody may
+ * guess at it: a claimed row without a lease must never look like one that is free. Whoever meets it raises an alarm.
  */
 export class LedgerCorrupt extends Error {
   readonly partition: string;
@@ -58,6 +56,7 @@ export type Ref =
   | { readonly item: 'secret'; readonly destination: DestinationId }
   | { readonly item: 'token'; readonly hash: string }
   | { readonly item: 'token-register' }
+  | { readonly item: 'notice-register' }
   | { readonly item: 'poison'; readonly id: string }
   | { readonly item: 'poison-minute'; readonly minute: number }
   | { readonly item: 'heartbeat'; readonly shard: number }
@@ -176,14 +175,7 @@ export interface DeadLetter {
   readonly handle?: string;
 }
 
-export interface QueueStats {
-  readonly available: number;
-  readonly delayed: number;
-  readonly inFlight: number;
-  readonly dead: number;
-  /** Absent where the transport does not say. */
-  readonly oldestAgeMs?: number;
-}
+export type QueueStats = QueueSeen;
 
 export type Done =
   | { readonly kind: 'done' }
@@ -263,6 +255,13 @@ export interface Secrets {
   signing(destination: DestinationId): Promise<readonly string[]>;
 }
 
+/** Who is marked to be told what a person should know (of half a minute ago), and what this process has raised already. */
+export interface Notices {
+  marked(): Promise<readonly DestinationId[]>;
+  wasRaised(key: string): boolean;
+  raised(key: string): void;
+}
+
 export type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Telemetry {
@@ -294,6 +293,7 @@ export interface World {
   readonly push: Push;
   readonly sender: Sender;
   readonly secrets: Secrets;
+  readonly notices?: Notices;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly dice: Dice;

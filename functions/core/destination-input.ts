@@ -48,6 +48,7 @@ export const destinationBody = z.strictObject({
   headers: z._default(z.record(z.string(), z.string()), {}),
   acceptFromQueue: z._default(z.boolean(), false),
   mode: z._default(z.enum(['live', 'shadow']), 'live'),
+  notices: z._default(z.boolean(), false),
   signingSecret: z.optional(z.string()),
 });
 
@@ -104,6 +105,7 @@ export const readDestination = (id: DestinationId, body: unknown, policy: Target
       headers: headers.headers,
       acceptFromQueue: input.acceptFromQueue,
       mode: input.mode,
+      ...(input.notices ? { notices: true } : {}),
     },
   };
 };

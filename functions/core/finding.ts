@@ -72,6 +72,7 @@ export const findInMessage = (read: MessageResult, body: Uint8Array): InMessage 
     case 'sweep':
     case 'drain':
     case 'redrive':
+    case 'notice':
       return { kind: 'drop', detail: `an internal message: ${message.kind}` };
   }
 };

@@ -64,6 +64,8 @@ export interface Destination {
   readonly headers: Readonly<Record<string, string>>;
   readonly acceptFromQueue: boolean;
   readonly mode: DestinationMode;
+  /** It is told what a person should know: see `notice.ts`. */
+  readonly notices?: true;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly deletedAtMs?: number;
@@ -166,6 +168,14 @@ export interface RegisteredToken {
   readonly request: RequestId;
 }
 
+/** Which destinations are marked for notices: where to look, for the settings of each say whether it still is. */
+export interface NoticeRegister {
+  readonly item: 'notice-register';
+  readonly version: number;
+  readonly destinations: readonly DestinationId[];
+  readonly carried: Carried;
+}
+
 /** An authentic message that makes no sense: kept for a person, bounded, never retried. */
 export interface Poison {
   readonly item: 'poison';
@@ -216,6 +226,7 @@ export interface QueueSeen {
   readonly delayed: number;
   readonly inFlight: number;
   readonly dead: number;
+  /** Absent where the transport does not say. */
   readonly oldestAgeMs?: number;
 }
 
@@ -230,6 +241,7 @@ export type Item =
   | SecretItem
   | Token
   | TokenRegister
+  | NoticeRegister
   | Poison
   | PoisonMinute
   | Slot

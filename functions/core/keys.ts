@@ -101,6 +101,9 @@ export const deliveryOfKeys = (partition: string, sort: string): DeliveryRef | u
     : undefined;
 
 export const destinationPartition = (destination: DestinationId): string => `destination#${destination}`;
+/** No destination has an empty id. */
+export const NOTICE_REGISTER_PARTITION = 'destination#';
+export const NOTICE_REGISTER_SORT = 'notices';
 export const CONFIG_SORT = 'config';
 export const GATE_SORT = 'gate';
 export const PACE_SORT = 'pace';

@@ -10,6 +10,7 @@ import { INSTANT_MS_MAX } from './instant.ts';
 import { type JsonNode, memberOf, readJson } from './json-tree.ts';
 import { DUE_SHARDS } from './limits.ts';
 import { FORMAT } from './model.ts';
+import type { Notice } from './notice.ts';
 import { readSubmission, type Submission } from './submission.ts';
 
 export type Message =
@@ -17,6 +18,8 @@ export type Message =
   | { readonly kind: 'event'; readonly submission: Submission }
   | { readonly kind: 'sweep'; readonly shard: number; readonly tick: number; readonly page: number }
   | DrainMessage
+  /** Somebody should hear of something: what of it is true, the ledger says. */
+  | { readonly kind: 'notice'; readonly notice: Notice }
   /** Act on the messages of an operation from this position on. `turn` tells apart the publishes of one position. */
   | { readonly kind: 'redrive'; readonly operation: string; readonly position: number; readonly turn: number };
 
@@ -61,6 +64,8 @@ export const readMessage = (body: Uint8Array, nowMs: number): MessageResult => {
       return drainOf(root);
     case 'redrive':
       return redriveOf(root);
+    case 'notice':
+      return noticeOf(root);
     case 'event': {
       const inner = memberOf(root, 'event');
       if (inner === undefined) return senseless('event', 'is missing');
@@ -132,6 +137,34 @@ const drainOf = (root: JsonNode): MessageResult => {
   return { kind: 'message', message: cursor === undefined ? message : { ...message, cursor } };
 };
 
+const noticeOf = (root: JsonNode): MessageResult => {
+  const kind = textOf(root, 'notice');
+  const message = (notice: Notice): MessageResult => ({ kind: 'message', message: { kind: 'notice', notice } });
+  switch (kind) {
+    case 'sweep-silent':
+      return message({ kind });
+    case 'redrive-finished': {
+      const operation = textOf(root, 'operation');
+      if (typeof operation !== 'string' || !isOwnId(operation)) return senseless('operation', 'must be an id');
+      return message({ kind, operation });
+    }
+    case 'destination-paused':
+    case 'destination-failing': {
+      const destination = parseDestinationId(textOf(root, 'destination'));
+      if (destination.kind === 'bad') return senseless('destination', destination.reason);
+      return message({ kind, destination: destination.id });
+    }
+    case 'delivery-quarantined': {
+      const read = deliverOf(root);
+      if (read.kind !== 'message' || read.message.kind !== 'deliver') return read;
+      return message({ kind, event: read.message.event, destination: read.message.destination });
+    }
+    default:
+      if (typeof kind !== 'string') return senseless('notice', 'must be a string');
+      return { kind: 'newer', reason: `notice ${JSON.stringify(kind.slice(0, 32))} is not known here` };
+  }
+};
+
 const redriveOf = (root: JsonNode): MessageResult => {
   const operation = textOf(root, 'operation');
   if (typeof operation !== 'string' || !isOwnId(operation)) return senseless('operation', 'must be an id');
@@ -150,6 +183,9 @@ export const sweepBody = (shard: number, tick: number, page: number): string =>
 
 export const drainBody = ({ kind, ...message }: DrainMessage): string =>
   JSON.stringify({ kind, format: FORMAT, ...message });
+
+export const noticeBody = ({ kind, ...of }: Notice): string =>
+  JSON.stringify({ kind: 'notice', format: FORMAT, notice: kind, ...of });
 
 export const redriveBody = (operation: string, position: number, turn: number): string =>
   JSON.stringify({ kind: 'redrive', format: FORMAT, operation, position, turn });

@@ -22,6 +22,8 @@ export type AckNote =
   | 'poison'
   | 'swept'
   | 'drained'
+  | 'told'
+  | 'nothing-to-tell'
   | 'row-of-later-format'
   | 'no-such-delivery';
 

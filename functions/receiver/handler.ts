@@ -8,6 +8,7 @@ import { createKmsSealing } from '../adapters/ledger/kms-sealing.ts';
 import { createDynamoPace } from '../adapters/ledger/pace.ts';
 import { createDynamoPages } from '../adapters/ledger/pages.ts';
 import { withSealedSecrets } from '../adapters/ledger/sealed.ts';
+import { createLedgerNotices } from '../adapters/notices.ts';
 import { createInfraiPush } from '../adapters/queue/infrai/push.ts';
 import { createLazyDeadLetters, createLazyQueue } from '../adapters/queue/lazy-queue.ts';
 import { createLedgerSecrets } from '../adapters/secrets.ts';
@@ -41,6 +42,7 @@ const compose = async (stored: StoredTexts): Promise<LambdaEntry> => {
     push: createInfraiPush(readPushScheme(settings)),
     sender,
     secrets: createLedgerSecrets(ledger, systemClock),
+    notices: createLedgerNotices(ledger, systemClock),
     telemetry,
     clock: systemClock,
     dice: systemDice,

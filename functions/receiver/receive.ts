@@ -6,6 +6,7 @@
  *                                     +- sweep:   look after the rows of a shard
  *                                     +- drain:   publish what is parked, at a rate
  *                                     +- redrive: act on the next messages of an operation
+ *                                     +- notice:  tell those who want to know
  *                                     +- newer:   503, the queue keeps it
  *                                     +- senseless: poison item, 2xx
  */
@@ -13,11 +14,13 @@ import { causeOf } from '../core/journal.ts';
 import { REMAINING_MS_MIN } from '../core/limits.ts';
 import { type Message, readMessage } from '../core/message.ts';
 import type { Delivery, DeliveryRef } from '../core/model.ts';
+import { isRecent, noticesOfRow } from '../core/notice.ts';
 import { phaseOf } from '../core/phase.ts';
 import type { Submission } from '../core/submission.ts';
 import { BadCursor, type HeaderGetter, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { accept } from '../steps/accept.ts';
 import { brokenItem } from '../steps/broken-item.ts';
+import { raise } from '../steps/notices.ts';
 import { releasePlace } from '../steps/places.ts';
 import { ack, later, type Verdict } from './answer.ts';
 import { attempt } from './attempt.ts';
@@ -25,6 +28,7 @@ import { claim } from './claim.ts';
 import { drain } from './drain.ts';
 import { comesEarly } from './early.ts';
 import { passGate } from './gate.ts';
+import { tellNotice } from './notice.ts';
 import { filePoison } from './poison.ts';
 import { redrive } from './redrive.ts';
 import type { Receiver, Run } from './run.ts';
@@ -100,6 +104,8 @@ const dispatch = async (world: Receiver, run: Run, message: Message, body: Uint8
       return drain(world, run, message);
     case 'redrive':
       return redrive(world, run, message);
+    case 'notice':
+      return tellNotice(world, run, message.notice);
   }
 };
 
@@ -135,7 +141,7 @@ export const deliver = async (world: Receiver, run: Run, ref: DeliveryRef, body:
     case 'cancelled':
       return ack('done');
     case 'quarantined':
-      return ack('held');
+      return held(world, row);
     case 'live':
       return ack('busy');
     case 'early':
@@ -146,6 +152,13 @@ export const deliver = async (world: Receiver, run: Run, ref: DeliveryRef, body:
     case 'lapsed':
       return deliverClaimable(world, run, row);
   }
+};
+
+/** Its push comes again where whoever has put it into quarantine died before it could say so. */
+const held = async (world: Receiver, row: Delivery): Promise<Verdict> => {
+  const isFresh = row.status === 'quarantined' && isRecent(row.endedAtMs, world.clock.nowMs());
+  if (isFresh) await raise(world, noticesOfRow(row));
+  return ack('held');
 };
 
 const deliverClaimable = async (world: Receiver, run: Run, row: Delivery): Promise<Verdict> => {

@@ -12,7 +12,9 @@
  */
 import { awaitsResult, countedOnce, isAbove, shareOf } from '../core/judge.ts';
 import type { Message } from '../core/message.ts';
+import { isRecent, type Notice } from '../core/notice.ts';
 import type { Operation, OperationMessage } from '../core/operations.ts';
+import { raise } from '../steps/notices.ts';
 import { judgeMessage } from '../steps/redrive-judge.ts';
 import { changeOperation, enqueueTurn, loadMessages } from '../steps/redrive-record.ts';
 import { ack, type Verdict } from './answer.ts';
@@ -41,10 +43,17 @@ export const redrive = async (world: Receiver, run: Run, message: TurnMessage): 
   const operation = found.item;
   // The next one may come before this code has counted it; nothing else is of this run.
   const isOurs = message.turn === operation.turn || message.turn === operation.turn + 1;
-  if (operation.state !== 'running' || !isOurs) return ack('done');
+  if (operation.state !== 'running' || !isOurs) {
+    // Whoever has ended it may have died before it could say so.
+    if (operation.endedAtMs !== undefined && isRecent(operation.endedAtMs, world.clock.nowMs()))
+      await raise(world, [finishedNotice(operation)]);
+    return ack('done');
+  }
   await takeTurn({ world, run, operation, turn: message.turn });
   return ack('redriven');
 };
+
+const finishedNotice = ({ operation }: Operation): Notice => ({ kind: 'redrive-finished', operation });
 
 const takeTurn = async (at: Turn): Promise<void> => {
   const { world, run, operation } = at;
@@ -153,4 +162,5 @@ const end = async (
     deadBefore: ended.deadBefore,
     deadAfter: ended.deadAfter,
   });
+  if (ended.endedAtMs !== undefined) await raise(world, [finishedNotice(ended)]);
 };

@@ -10,9 +10,11 @@ import type { SettleInput } from '../core/inputs.ts';
 import { outgoingKey } from '../core/keys.ts';
 import { SETTLE_TRIES_MAX } from '../core/limits.ts';
 import type { Claimed, Delivery } from '../core/model.ts';
+import { isNoticeEvent, noticesOfGate } from '../core/notice.ts';
 import { traceIdOf } from '../core/trace.ts';
 import { PortUnavailable } from '../ports.ts';
 import { noteOutcome } from '../steps/gate.ts';
+import { raise } from '../steps/notices.ts';
 import { resume } from '../steps/resume.ts';
 import { type Transition, transition } from '../steps/transition.ts';
 import type { Verdict } from './answer.ts';
@@ -42,9 +44,11 @@ export const settle = async (world: Receiver, run: Run, claimed: ClaimMade, made
 
 /** The row is safe by now. What this costs the destination's gate can wait for the next attempt if the ledger is away. */
 const noteForDestination = async (world: Receiver, claimed: ClaimMade, made: AttemptMade): Promise<void> => {
-  const { destination } = claimed.row;
+  const { event, destination } = claimed.row;
   try {
-    await noteOutcome(world, destination, made.outcome, made.sawFailures ?? false);
+    const gate = await noteOutcome(world, destination, made.outcome, made.sawFailures ?? false);
+    // Nothing is told about the delivery of a notice: else a destination that fails would hear of it, and fail again.
+    if (gate !== undefined && !isNoticeEvent(event)) await raise(world, noticesOfGate(gate, world.clock.nowMs()));
     if (claimed.passed.probe && made.outcome.class === 'delivered')
       await resume(world, destination, world.clock.nowMs());
   } catch (error) {

@@ -8,6 +8,7 @@ import { createKmsSealing } from '../adapters/ledger/kms-sealing.ts';
 import { createDynamoPace } from '../adapters/ledger/pace.ts';
 import { createDynamoPages } from '../adapters/ledger/pages.ts';
 import { withSealedSecrets } from '../adapters/ledger/sealed.ts';
+import { createLedgerNotices } from '../adapters/notices.ts';
 import { createLazyDeadLetters, createLazyQueue } from '../adapters/queue/lazy-queue.ts';
 import { createSqsPush } from '../adapters/queue/sqs/push.ts';
 import { createLedgerSecrets } from '../adapters/secrets.ts';
@@ -40,6 +41,7 @@ const compose = async (stored: StoredTexts): Promise<SqsEntry> => {
     push: createSqsPush(readSqsConfig(settings)),
     sender,
     secrets: createLedgerSecrets(ledger, systemClock),
+    notices: createLedgerNotices(ledger, systemClock),
     telemetry,
     clock: systemClock,
     dice: systemDice,

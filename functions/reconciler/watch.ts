@@ -4,11 +4,15 @@
  * cannot say so.
  *
  *   heartbeats --> sweep-age-ms, largest-overdue-ms      nothing said where one was never written: missing data alarms
+ *              --> a notice where no sweep has passed for minutes: somebody may want to be told
  *   queue      --> queue-dead, queue-available, queue-in-flight, queue-oldest-age-ms
  */
+import type { Heartbeat } from '../core/items.ts';
 import { DUE_SHARDS } from '../core/limits.ts';
 import type { Measures } from '../core/metrics.ts';
+import { noticeKey, silentFact } from '../core/notice.ts';
 import { type DeadLetters, LedgerCorrupt, PortUnavailable, type World } from '../ports.ts';
+import { publishNotice } from '../steps/notices.ts';
 import { type Ticked, tick } from './tick.ts';
 
 export interface Watching extends Pick<World, 'ledger' | 'clock' | 'telemetry'> {
@@ -19,35 +23,49 @@ export interface Watching extends Pick<World, 'ledger' | 'clock' | 'telemetry'> 
 /** The tick first: what is seen of the others must not hold it up, or stop it. */
 export const reconcile = async (world: Watching & Pick<World, 'queue'>, tickMs: number): Promise<Ticked> => {
   const ticked = await tick(world, tickMs);
-  await watch(world);
+  const beats = await watch(world);
+  if (beats !== undefined) await tellSilence(world, beats);
   return ticked;
 };
 
-/** Never throws for a port that is away: then there is no number, which is an alarm by itself. */
-export const watch = async (world: Watching): Promise<void> => {
-  const [sweeps, queue] = await Promise.all([sweepsSeen(world), queueSeen(world)]);
-  const measures = { ...sweeps, ...queue };
-  if (Object.keys(measures).length > 0) world.telemetry.line('watched', {}, measures);
+/** Said at every tick, under a key that is the same for a quarter of an hour. Who is to be told, the receiver knows. */
+const tellSilence = async (
+  world: Pick<World, 'queue' | 'telemetry' | 'clock'>,
+  beats: readonly Heartbeat[],
+): Promise<void> => {
+  const nowMs = world.clock.nowMs();
+  const notice = { kind: 'sweep-silent' } as const;
+  if (silentFact(beats, nowMs) !== undefined) await publishNotice(world, notice, noticeKey(notice, nowMs));
 };
 
-const sweepsSeen = async ({ ledger, clock, telemetry }: Watching): Promise<Measures> => {
+/** Never throws for a port that is away: then there is no number, which is an alarm by itself. Gives the heartbeats. */
+export const watch = async (world: Watching): Promise<readonly Heartbeat[] | undefined> => {
+  const [beats, queue] = await Promise.all([beatsSeen(world), queueSeen(world)]);
+  const measures = { ...(beats === undefined ? {} : sweepsOf(beats, world.clock.nowMs())), ...queue };
+  if (Object.keys(measures).length > 0) world.telemetry.line('watched', {}, measures);
+  return beats;
+};
+
+/** Undefined where one was never written, or nobody could read it. */
+const beatsSeen = async ({ ledger, telemetry }: Watching): Promise<readonly Heartbeat[] | undefined> => {
   try {
     const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => shard);
     const found = await Promise.all(shards.map((shard) => ledger.load({ item: 'heartbeat', shard })));
-    const nowMs = clock.nowMs();
     const beats = found.flatMap((one) => (one.kind === 'found' ? [one.item] : []));
     // One of a later format is kept by newer code, which watches it as well.
-    if (beats.length < found.filter(({ kind }) => kind !== 'later').length || beats.length === 0) return {};
-    return {
-      'sweep-age-ms': Math.max(0, ...beats.map(({ passAtMs }) => nowMs - passAtMs)),
-      'largest-overdue-ms': Math.max(0, ...beats.map(({ largestOverdueMs }) => largestOverdueMs)),
-    };
+    const isWhole = beats.length === found.filter(({ kind }) => kind !== 'later').length;
+    return isWhole && beats.length > 0 ? beats : undefined;
   } catch (error) {
     if (!(error instanceof PortUnavailable) && !(error instanceof LedgerCorrupt)) throw error;
     telemetry.line('heartbeats.not-read', { detail: error.message });
-    return {};
+    return undefined;
   }
 };
+
+const sweepsOf = (beats: readonly Heartbeat[], nowMs: number): Measures => ({
+  'sweep-age-ms': Math.max(0, ...beats.map(({ passAtMs }) => nowMs - passAtMs)),
+  'largest-overdue-ms': Math.max(0, ...beats.map(({ largestOverdueMs }) => largestOverdueMs)),
+});
 
 const queueSeen = async ({ stats, telemetry }: Watching): Promise<Measures> => {
   const seen = await stats?.();

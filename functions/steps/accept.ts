@@ -18,6 +18,11 @@ export interface Source {
   readonly kind: AcceptedEvent['source'];
   readonly cause: string;
   readonly traceparent?: string;
+  /**
+   * An event of our own: its id alone says what it is, so the first content stands; and it needs no leave of its destination
+   * to come from the queue.
+   */
+  readonly own?: true;
   /** Behind this time the first messages are left to the sweep: whoever waits for a 202 must get it. */
   readonly publishUntilMs?: number;
 }
@@ -41,7 +46,7 @@ export const accept = async (world: Effects, submission: Submission, source: Sou
     return { kind: 'accepted', event: mine, repeated: false };
   }
   const present = presentOf(created.present, submission);
-  if (!sameSubmission(present, submission)) return conflict(world, present, submission, source);
+  if (!source.own && !sameSubmission(present, submission)) return conflict(world, present, submission, source);
   await createDeliveries(world, present, usable, source, world.clock.nowMs());
   return { kind: 'accepted', event: present, repeated: true };
 };
@@ -56,7 +61,8 @@ const obstacleIn = (
   for (const [index, destination] of submission.destinations.entries()) {
     const config = configs[index];
     if (config === undefined) return { kind: 'unknown-destination', destination, index };
-    if (source.kind === 'queue' && !config.acceptFromQueue) return { kind: 'not-from-queue', destination, index };
+    const needsLeave = source.kind === 'queue' && !source.own;
+    if (needsLeave && !config.acceptFromQueue) return { kind: 'not-from-queue', destination, index };
   }
   return undefined;
 };
@@ -74,7 +80,7 @@ const acceptedBefore = async (
 ): Promise<Accepted> => {
   const known = await world.ledger.load({ item: 'event', event: submission.event });
   if (known.kind !== 'found') return obstacle;
-  if (!sameSubmission(known.item, submission)) return conflict(world, known.item, submission, source);
+  if (!source.own && !sameSubmission(known.item, submission)) return conflict(world, known.item, submission, source);
   for (const [index, destination] of submission.destinations.entries()) {
     if (configs[index] !== undefined) continue;
     const row = await world.ledger.load({ item: 'delivery', event: submission.event, destination });

@@ -8,7 +8,7 @@ import { PortUnavailable, type World } from '../ports.ts';
 import { closeUntil, pauseFor } from './gate.ts';
 import { notPublished } from './not-published.ts';
 
-export type Effects = Pick<World, 'ledger' | 'queue' | 'telemetry' | 'clock' | 'dice'>;
+export type Effects = Pick<World, 'ledger' | 'queue' | 'telemetry' | 'clock' | 'dice' | 'notices'>;
 
 /** A delay in whole seconds: rounded up, plus one, so that a message never comes before its time. */
 export const delaySecOf = (dueAtMs: number, nowMs: number): number =>

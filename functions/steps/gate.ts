@@ -71,19 +71,22 @@ const isFailure = (outcome: Outcome): boolean => {
 
 const timedOut = (outcome: Outcome): boolean => outcome.detail === 'timeout' || outcome.detail === 'connect-timeout';
 
-/** What an attempt says of its destination. A success writes only where the re-check saw failures before it. */
+/**
+ * What an attempt says of its destination, and the gate as a failure has left it. A success writes only where the re-check
+ * saw failures before it.
+ */
 export const noteOutcome = async (
   world: Needs,
   destination: DestinationId,
   outcome: Outcome,
   sawFailures: boolean,
-): Promise<void> => {
+): Promise<Gate | undefined> => {
   const nowMs = world.clock.nowMs();
   if (outcome.class === 'delivered') {
     if (sawFailures) await swapGate(world, destination, afterSuccess);
-    return;
+    return undefined;
   }
-  if (!isFailure(outcome)) return;
+  if (!isFailure(outcome)) return undefined;
   let before: Gate | undefined;
   const after = await swapGate(world, destination, (gate) => {
     before = gate;
@@ -93,4 +96,5 @@ export const noteOutcome = async (
     world.telemetry.line('destination.paused', { destination, by: after.pause.by, reason: after.pause.reason });
     world.telemetry.count('breaker-opened');
   }
+  return after;
 };

@@ -9,8 +9,10 @@ import type { Input, Note, RefusalCode } from '../core/inputs.ts';
 import { SWAP_TRIES_MAX } from '../core/limits.ts';
 import { decide, effectsAgain, isOurs } from '../core/machine.ts';
 import type { Delivery } from '../core/model.ts';
+import { noticesOfChange } from '../core/notice.ts';
 import { PortUnavailable } from '../ports.ts';
 import { type Effects, perform } from './effects.ts';
+import { raise } from './notices.ts';
 
 export type Transition =
   /** The write stands. `row` is what is there now: ours, or what a rival has made of it since. */
@@ -46,6 +48,7 @@ export const transition = async (world: Effects, read: Delivery, input: Input): 
     if (written.kind === 'written') {
       announce(world, row, decision.next, input);
       await perform(world, row, decision.after);
+      await tell(world, row, decision.next);
       return { kind: 'applied', row: decision.next, note: decision.note };
     }
     const { present } = written;
@@ -54,6 +57,7 @@ export const transition = async (world: Effects, read: Delivery, input: Input): 
     if (isOurs(present.item, input)) {
       announce(world, row, decision.next, input);
       await perform(world, row, decision.after);
+      await tell(world, row, decision.next);
       return { kind: 'applied', row: present.item, note: decision.note };
     }
     row = present.item;
@@ -67,6 +71,12 @@ const announce = ({ telemetry }: Pick<Effects, 'telemetry'>, before: Delivery, a
   if (after.status === 'quarantined' && before.status !== 'quarantined') {
     telemetry.count(`quarantined-${after.reason}`);
   }
+};
+
+/** Mostly there is nothing to tell. */
+const tell = (world: Effects, before: Delivery, after: Delivery): Promise<void> | undefined => {
+  const notices = noticesOfChange(before, after);
+  return notices.length === 0 ? undefined : raise(world, notices);
 };
 
 /** Inputs that find a claim and end it have found it lapsed: its worker died, or was cut off. */

@@ -12,6 +12,7 @@ import { createDynamoLedger } from '../../functions/adapters/ledger/dynamodb.ts'
 import { createDynamoPace } from '../../functions/adapters/ledger/pace.ts';
 import { createDynamoPages } from '../../functions/adapters/ledger/pages.ts';
 import { TABLE_NAME } from '../../functions/adapters/ledger/schema.ts';
+import { createLedgerNotices } from '../../functions/adapters/notices.ts';
 import { createLedgerSecrets } from '../../functions/adapters/secrets.ts';
 import { createSender } from '../../functions/adapters/sender/sender.ts';
 import { systemClock, systemDice } from '../../functions/adapters/system.ts';
@@ -80,6 +81,7 @@ export const openWorld = async (options: WorldOptions): Promise<LocalWorld> => {
     push: transport.push,
     sender,
     secrets: createLedgerSecrets(store.ledger, systemClock),
+    notices: createLedgerNotices(store.ledger, systemClock),
     telemetry: options.telemetry,
     clock: systemClock,
     dice: systemDice,

@@ -9,6 +9,7 @@ import { createLedger } from '../../functions/adapters/ledger/ledger.ts';
 import { createPages } from '../../functions/adapters/ledger/lists.ts';
 import { createMemoryStore } from '../../functions/adapters/ledger/memory-store.ts';
 import type { RecordStore } from '../../functions/adapters/ledger/record-store.ts';
+import { createLedgerNotices } from '../../functions/adapters/notices.ts';
 import { createLedgerSecrets } from '../../functions/adapters/secrets.ts';
 import type { Right, Token } from '../../functions/core/items.ts';
 import { RIGHTS, tokenHash } from '../../functions/http/auth.ts';
@@ -89,6 +90,7 @@ const openStage = async (): Promise<Stage> => {
         },
       },
       secrets: createLedgerSecrets(ledger, ports.clock),
+      notices: createLedgerNotices(ledger, ports.clock),
     }),
   });
   for (const right of RIGHTS) {
@@ -134,6 +136,7 @@ const play = async (): Promise<Notes> => {
   await redrives(stage);
   await strangers(stage);
   await keys(stage);
+  await notices(stage);
   await looks(stage);
   return stage.notes();
 };
@@ -222,6 +225,21 @@ const strangers = async ({ as, world, operate, work, submit }: Stage): Promise<v
   await operate('DELETE', '/v1/destinations/open', 'admin', { reason: 'no longer wanted' });
   // A repeat of what was accepted is answered from the event itself: its destination can no longer be asked.
   await submit('from-app', 'open');
+};
+
+/** Each function that has something to tell, and the one that tells it. */
+const notices = async ({ operate, submit, work, world, tick }: Stage): Promise<void> => {
+  await operate('PUT', '/v1/destinations/ops', 'admin', { ...SETTINGS, notices: true });
+  world.sender.script(answered(422));
+  await submit('n1', 'partner');
+  await work(60_000);
+  if (world.sender.sends.every(({ body }) => !Buffer.from(body).includes('delivery-quarantined'))) {
+    throw new Error('nobody was told');
+  }
+  await world.clock.advance(600_000);
+  await tick();
+  await work();
+  await operate('PUT', '/v1/destinations/ops', 'admin', SETTINGS);
 };
 
 const keys = async ({ operate }: Stage): Promise<void> => {

@@ -55,13 +55,14 @@ export const settingsOf = (
     acceptFromQueue: true,
     mode: plan.mode,
   });
-  const { ratePerSecond, concurrency, ...rest } = body;
+  const { ratePerSecond, concurrency, notices, ...rest } = body;
   const settings = {
     ...rest,
     destination: destinationIdOf(plan.id),
     scheduleSec: schedule,
     ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
     ...(concurrency === undefined ? {} : { concurrency }),
+    ...(notices ? { notices } : {}),
   };
   return { kind: 'ok', settings, ...(signingSecret === undefined ? {} : { signingSecret }) };
 };

@@ -49,6 +49,8 @@ export const nameOf = (ref: Ref | Item): string => {
       return `token ${ref.hash}`;
     case 'token-register':
       return 'token-register';
+    case 'notice-register':
+      return 'notice-register';
     case 'poison':
       return `poison ${ref.id}`;
     case 'poison-minute':

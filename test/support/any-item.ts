@@ -20,6 +20,7 @@ import {
   eventItem,
   gateItem,
   heartbeatItem,
+  noticeRegisterItem,
   operationItem,
   operationMessageItem,
   pendingRow,
@@ -199,6 +200,7 @@ const others: readonly fc.Arbitrary<Item>[] = [
       headers: fc.dictionary(text, text).map((headers) => ({ ...headers })),
       acceptFromQueue: fc.boolean(),
       mode: fc.constantFrom('live', 'shadow'),
+      notices: fc.constant(true),
       createdAtMs: instantMs,
       updatedAtMs: instantMs,
       deletedAtMs: instantMs,
@@ -240,6 +242,7 @@ const others: readonly fc.Arbitrary<Item>[] = [
   record({ version, tokens: fc.array(record({ name: text, hash: text, request })), carried }, optional).map(
     tokenRegisterItem,
   ),
+  record({ version, destinations: fc.array(destination), carried }, optional).map(noticeRegisterItem),
   record(
     {
       hash: text,

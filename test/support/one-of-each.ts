@@ -17,6 +17,7 @@ import {
   eventItem,
   gateItem,
   heartbeatItem,
+  noticeRegisterItem,
   operationItem,
   operationMessageItem,
   parkedRow,
@@ -60,6 +61,7 @@ const destinations = (): readonly Item[] => [
     concurrency: 4,
     rejectOn: [400, 404],
     headers: { 'x-tenant': 'blue' },
+    notices: true,
     deletedAtMs: T0_MS + 1,
   }),
   gateItem({
@@ -85,6 +87,7 @@ const destinations = (): readonly Item[] => [
 const upkeep = (): readonly Item[] => [
   tokenItem({ revokedAtMs: T0_MS + 9 }),
   tokenRegisterItem(),
+  noticeRegisterItem({ destinations: [DESTINATION, destinationIdOf('ops')] }),
   poisonItem({ messageId: 'm-1' }),
   poisonMinuteItem(),
   heartbeatItem({ queue: { available: 1, delayed: 2, inFlight: 3, dead: 4, oldestAgeMs: 5_000 } }),

@@ -22,6 +22,7 @@ import type {
   Destination,
   Gate,
   Heartbeat,
+  NoticeRegister,
   Poison,
   PoisonMinute,
   SecretItem,
@@ -342,6 +343,14 @@ export const tokenRegisterItem = (overrides: Partial<TokenRegister> = {}): Token
   item: 'token-register',
   version: 1,
   tokens: [{ name: 'ops', hash: sha256Of('a token'), request: requestIdOf('request-1') }],
+  carried: {},
+  ...overrides,
+});
+
+export const noticeRegisterItem = (overrides: Partial<NoticeRegister> = {}): NoticeRegister => ({
+  item: 'notice-register',
+  version: 1,
+  destinations: [destinationIdOf('ops')],
   carried: {},
   ...overrides,
 });

@@ -34,7 +34,7 @@ const without = (record: Stored, name: string): Stored => {
 const OPTIONAL: { readonly [kind in Item['item']]?: readonly string[] } = {
   event: ['typ', 'delMs', 'tp', 'rep'],
   delivery: ['keyMs', 'senMs', 'defLn'],
-  destination: ['rate', 'conc', 'delMs'],
+  destination: ['rate', 'conc', 'ntc', 'delMs'],
   gate: ['prbMs', 'cloMs', 'sinMs', 'crwMs', 'resN', 'req', 'wid'],
   slot: ['cid'],
   secret: ['endMs', 'req'],

@@ -11,7 +11,7 @@ import {
 import type { GateView } from '../../functions/core/gate.ts';
 import type { Destination } from '../../functions/core/items.ts';
 import { HORIZON_MS, REDRIVES_MAX } from '../../functions/core/limits.ts';
-import { drainBody, readMessage, redriveBody, sweepBody } from '../../functions/core/message.ts';
+import { drainBody, noticeBody, readMessage, redriveBody, sweepBody } from '../../functions/core/message.ts';
 import {
   cancel,
   claim,
@@ -221,6 +221,7 @@ describe('a dead letter by itself', () => {
   it.each([
     ['a sweep', sweepBody(0, 1, 0)],
     ['a turn of a redrive', redriveBody('rd_1', 0, 1)],
+    ['a notice', noticeBody({ kind: 'sweep-silent' })],
     ['a drain', drainBody({ kind: 'drain', destination: destinationIdOf('d'), drain: 1, page: 0, fromMs: 0, sent: 0 })],
   ])('is dropped where it is internal: what it asked for is asked for again (%s)', (_what, text) => {
     expect(inText(text).kind).toBe('drop');

@@ -28,6 +28,7 @@ const partitionsOf = (id: string): readonly string[] => [
   keys.recentPartition(destination(id), '2026-11-29', 3),
 ];
 const fixedPartitions: readonly string[] = [
+  keys.NOTICE_REGISTER_PARTITION,
   keys.poisonMinutePartition(3),
   keys.heartbeatPartition(3),
   keys.duePartition(3),
@@ -42,6 +43,7 @@ const sortsOf = (id: string): readonly string[] => [
   keys.EVENT_SORT,
   keys.deliverySort(destination(id)),
   keys.conflictSort(9),
+  keys.NOTICE_REGISTER_SORT,
   keys.CONFIG_SORT,
   keys.GATE_SORT,
   keys.PACE_SORT,

@@ -1,6 +1,7 @@
 /** Destinations: their settings and their state. */
 import type { Context } from 'hono';
 import { readDestination } from '../../core/destination-input.ts';
+import { NOTICE_DESTINATIONS_MAX } from '../../core/notice.ts';
 import type { TargetPolicy } from '../../core/target.ts';
 import type { Signed } from '../../http/auth.ts';
 import { problem } from '../../http/problem.ts';
@@ -63,6 +64,10 @@ const putRoute = async (context: Context<Signed>, world: Needs, policy: TargetPo
   if (done.kind === 'deleted') {
     const detail = `destination ${id.value} was deleted and its id stays taken; choose another id`;
     return problem(context, { status: 409, code: 'destination-deleted', detail, field: 'destination' });
+  }
+  if (done.kind === 'too-many-for-notices') {
+    const detail = `${NOTICE_DESTINATIONS_MAX} destinations are marked for notices already: unmark one of them first`;
+    return problem(context, { status: 409, code: 'too-many-for-notices', detail, field: 'notices' });
   }
   if (done.kind === 'nothing-behind-mask') {
     const field = `headers.${done.header}`;

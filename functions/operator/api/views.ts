@@ -194,6 +194,7 @@ export const destinationView = (config: Destination, gate: Found<Gate>, nowMs: n
   headers: redactHeaders(config.headers),
   acceptFromQueue: config.acceptFromQueue,
   mode: config.mode,
+  notices: config.notices === true,
   createdAt: iso(config.createdAtMs),
   updatedAt: iso(config.updatedAtMs),
   ...given('deletedAt', config.deletedAtMs === undefined ? undefined : iso(config.deletedAtMs)),

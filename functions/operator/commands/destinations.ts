@@ -6,6 +6,7 @@ import type { DestinationId } from '../../core/ids.ts';
 import type { Destination, Gate, SecretItem } from '../../core/items.ts';
 import { SWAP_TRIES_MAX } from '../../core/limits.ts';
 import { type Found, PortUnavailable, type World } from '../../ports.ts';
+import { markForNotices, unmarkForNotices } from './notice-register.ts';
 
 type Needs = Pick<World, 'ledger' | 'clock' | 'dice'>;
 
@@ -19,6 +20,7 @@ export type PutDone =
   | { readonly kind: 'nothing-behind-mask'; readonly header: string }
   /** A deleted destination's id stays taken: its old deliveries still name it. */
   | { readonly kind: 'deleted' }
+  | { readonly kind: 'too-many-for-notices' }
   | { readonly kind: 'newer' };
 
 export const putDestination = async (
@@ -33,6 +35,10 @@ export const putDestination = async (
     const before: Destination | undefined = found.kind === 'found' ? found.item : undefined;
     const headers = unmasked(settings.headers, before?.headers ?? {});
     if (headers.kind === 'bad') return { kind: 'nothing-behind-mask', header: headers.name };
+    if (settings.notices === true) {
+      const marked = await markForNotices(world, settings.destination);
+      if (marked !== 'marked') return { kind: marked };
+    }
     // Secrets come first: a destination without one could not send.
     const secret = await ensureSecret(world, settings.destination, read.signingSecret);
     const next = configOf({ ...settings, headers: headers.headers }, before, world.clock.nowMs());
@@ -42,6 +48,7 @@ export const putDestination = async (
         ? await world.ledger.create<Destination>(next)
         : await world.ledger.replace<Destination>(before, next);
     if (written.kind === 'written' || isOurs(written.present, next)) {
+      if (before?.notices === true && next.notices !== true) await unmarkForNotices(world, settings.destination);
       if (before !== undefined) return { kind: 'updated', config: next };
       // Whoever made the secret, now or in a try that was cut off: as long as there was no destination, nobody saw it.
       return { kind: 'created', config: next, ...(read.signingSecret === undefined ? { signingSecret: secret } : {}) };

@@ -151,4 +151,5 @@ const settings = (config: Destination, nowMs: number): Html => html`<dl class="f
 <dt>Headers</dt><dd>${Object.entries(redactHeaders(config.headers)).map(([name, value]) => html`<code>${shown(`${name}: ${value}`)}</code><br>`)}${Object.keys(config.headers).length === 0 ? 'none of its own' : ''}</dd>
 <dt>From the queue</dt><dd>${config.acceptFromQueue ? 'whole events are accepted' : 'no'}</dd>
 <dt>Mode</dt><dd>${config.mode}${config.mode === 'shadow' ? html`: nothing is sent. <a href="${shadowPath(config.destination)}">What would have been sent</a>` : ''}</dd>
+<dt>Notices</dt><dd>${config.notices === true ? 'it is told what a person should know' : 'no'}</dd>
 <dt>Changed</dt><dd>${moment(config.updatedAtMs, nowMs)}</dd></dl>`;

@@ -106,7 +106,11 @@ export const destinationTable = (destinations: readonly DestinationShown[], nowM
     { title: 'State', of: (one) => gateState(one, nowMs) },
     { title: 'Failures in a row', of: ({ gate }) => failures(failuresOf(gate)) },
     { title: 'A repeat is', of: ({ config }) => (config.repeatSafe ? 'safe' : 'not safe'), minor: true },
-    { title: 'Mode', of: ({ config }) => config.mode, minor: true },
+    {
+      title: 'Mode',
+      of: ({ config }) => (config.notices === true ? `${config.mode}, takes notices` : config.mode),
+      minor: true,
+    },
   ]);
 };
 

@@ -118,7 +118,7 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
     summary: 'Make a destination, or replace all of its settings',
     description: 'The signing secret is in the answer where it was made here: this once.',
     answers: { 200: destinationAnswer, 201: destinationCreatedAnswer },
-    refusals: ['destination-deleted'],
+    refusals: ['destination-deleted', 'too-many-for-notices'],
   },
   deleteDestination: {
     summary: 'End a destination; its id stays taken',

@@ -52,6 +52,7 @@ export const MEANINGS: ReadonlyMap<unknown, Says> = new Map([
     headers: 'of every request; reserved names are refused, and values are never shown again',
     acceptFromQueue: 'take whole events that a producer has put on the queue',
     mode: 'shadow: everything but the request; it ends cancelled',
+    notices: 'tell it what a person should know: see the README',
     signingSecret: 'whsec_ and base64 of 24 to 64 bytes; without it, one is made and shown once',
   }),
   says(reasonBody, { reason: REASON }),

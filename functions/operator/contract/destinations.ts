@@ -24,6 +24,7 @@ const destination = {
   headers: z.record(text, text),
   acceptFromQueue: z.boolean(),
   mode: z.enum(['live', 'shadow']),
+  notices: z.optional(z.boolean()),
   createdAt: time,
   updatedAt: time,
   deletedAt: z.optional(time),

@@ -39,7 +39,7 @@ const ANSWERING: readonly Mistake[] = [
     'the machine refuses the claim all the same: slots and places are asked for in vain, and nothing else changes',
     patch(
       'receiver/receive.ts',
-      "      return ack('done');\n    case 'quarantined':\n      return ack('held');\n    case 'live':\n      return ack('busy');\n",
+      "      return ack('done');\n    case 'quarantined':\n      return held(world, row);\n    case 'live':\n      return ack('busy');\n",
       "    case 'quarantined':\n    case 'live':\n      return deliverClaimable(world, run, row);\n",
     ),
   ),
@@ -75,7 +75,7 @@ const ACCEPTING: readonly Mistake[] = [
     'other content under a known id is taken for a repeat',
     patch(
       'steps/accept.ts',
-      '  if (!sameSubmission(present, submission)) return conflict(world, present, submission, source);\n',
+      '  if (!source.own && !sameSubmission(present, submission)) return conflict(world, present, submission, source);\n',
       '',
     ),
   ),

@@ -17,7 +17,7 @@ import { FORMAT_ATTRIBUTE, TABLE_KEY } from '../schema.ts';
 import type { Codec } from './attributes.ts';
 import { decisionCodec } from './decision.ts';
 import { deliveryCodec } from './delivery.ts';
-import { destinationCodec, secretCodec } from './destination.ts';
+import { destinationCodec, noticeRegisterCodec, secretCodec } from './destination.ts';
 import { conflictCodec, eventCodec } from './event.ts';
 import { gateCodec, slotCodec } from './gate.ts';
 import { heartbeatCodec } from './heartbeat.ts';
@@ -37,6 +37,7 @@ const CODECS: { readonly [K in ItemKind]: Codec<K> } = {
   secret: secretCodec,
   token: tokenCodec,
   'token-register': tokenRegisterCodec,
+  'notice-register': noticeRegisterCodec,
   poison: poisonCodec,
   'poison-minute': poisonMinuteCodec,
   heartbeat: heartbeatCodec,

@@ -1,7 +1,7 @@
 /** What is kept of a destination that people set: its settings and its secrets. */
 import * as z from 'zod/mini';
 import type { Destination } from '../../../core/items.ts';
-import { type Codec, checked, count, given, instantMs, requestId } from './attributes.ts';
+import { type Codec, checked, count, destinationId, given, instantMs, requestId } from './attributes.ts';
 import type { Fields } from './stored.ts';
 
 const destinationSchema = z.strictObject({
@@ -17,6 +17,7 @@ const destinationSchema = z.strictObject({
   hdr: z.record(z.string(), z.string()),
   afq: z.boolean(),
   mode: z.enum(['live', 'shadow']),
+  ntc: z.optional(z.literal(true)),
   bornMs: instantMs,
   updMs: instantMs,
   delMs: z.optional(instantMs),
@@ -42,6 +43,7 @@ export const destinationCodec: Codec<'destination'> = {
       headers: raw.hdr,
       acceptFromQueue: raw.afq,
       mode: raw.mode,
+      ...given('notices', raw.ntc),
       createdAtMs: raw.bornMs,
       updatedAtMs: raw.updMs,
       ...given('deletedAtMs', raw.delMs),
@@ -53,7 +55,7 @@ export const destinationCodec: Codec<'destination'> = {
 const destinationFields = ({ item: _item, destination: _ref, carried: _carried, ...fields }: Destination): Fields => {
   const { version, url, repeatSafe, keyLifeHours, scheduleSec, timeoutMs, ratePerSecond, ...others } = fields;
   const { concurrency, rejectOn, headers, acceptFromQueue, mode, createdAtMs, updatedAtMs, ...last } = others;
-  const { deletedAtMs, ...rest } = last;
+  const { deletedAtMs, notices, ...rest } = last;
   rest satisfies Record<string, never>;
   return {
     v: version,
@@ -68,6 +70,7 @@ const destinationFields = ({ item: _item, destination: _ref, carried: _carried, 
     hdr: headers,
     afq: acceptFromQueue,
     mode,
+    ntc: notices,
     bornMs: createdAtMs,
     updMs: updatedAtMs,
     delMs: deletedAtMs,
@@ -107,5 +110,20 @@ export const secretCodec: Codec<'secret'> = {
       updatedAtMs: raw.updMs,
       carried,
     };
+  },
+};
+
+const noticeRegisterSchema = z.strictObject({ v: count, dests: z.array(destinationId) });
+
+export const noticeRegisterCodec: Codec<'notice-register'> = {
+  names: new Set(Object.keys(noticeRegisterSchema.shape)),
+  encode: ({ item: _item, carried: _carried, ...fields }) => {
+    const { version, destinations, ...rest } = fields;
+    rest satisfies Record<string, never>;
+    return checked(noticeRegisterSchema, { v: version, dests: destinations });
+  },
+  decode: (_ref, fields, carried) => {
+    const raw = noticeRegisterSchema.parse(fields);
+    return { item: 'notice-register', version: raw.v, destinations: raw.dests, carried };
   },
 };

@@ -63,6 +63,7 @@ export const indexEntries = (item: Item): Fields => {
     case 'operation-message':
     case 'token':
     case 'token-register':
+    case 'notice-register':
     case 'poison-minute':
     case 'heartbeat':
       return {};

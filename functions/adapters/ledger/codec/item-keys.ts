@@ -15,6 +15,8 @@ import {
   HEARTBEAT_SORT,
   heartbeatPartition,
   messageSort,
+  NOTICE_REGISTER_PARTITION,
+  NOTICE_REGISTER_SORT,
   operationPartition,
   PLAN_SORT,
   POISON_MINUTE_SORT,
@@ -63,6 +65,8 @@ export const keyOf = (ref: Ref): ItemKey => {
       return { pk: tokenPartition(ref.hash), sk: TOKEN_SORT };
     case 'token-register':
       return { pk: TOKEN_REGISTER_PARTITION, sk: TOKEN_REGISTER_SORT };
+    case 'notice-register':
+      return { pk: NOTICE_REGISTER_PARTITION, sk: NOTICE_REGISTER_SORT };
     case 'poison':
       return { pk: poisonPartition(ref.id), sk: POISON_SORT };
     case 'poison-minute':
@@ -96,6 +100,7 @@ export const refOf = (item: Item): Ref => {
     case 'token':
       return { item: item.item, hash: item.hash };
     case 'token-register':
+    case 'notice-register':
       return { item: item.item };
     case 'poison':
       return { item: item.item, id: item.id };
@@ -152,6 +157,7 @@ const ofEvent = (name: string, sk: string): Ref | undefined => {
 };
 
 const ofDestination = (name: string, sk: string): Ref | undefined => {
+  if (sk === NOTICE_REGISTER_SORT) return { item: 'notice-register' };
   const destination = parseDestinationId(name);
   if (destination.kind === 'bad') return undefined;
   if (sk === CONFIG_SORT) return { item: 'destination', destination: destination.id };

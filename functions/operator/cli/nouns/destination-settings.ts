@@ -14,6 +14,7 @@ export interface SettingOptions {
   readonly header?: readonly (readonly [name: string, value: string])[];
   readonly acceptFromQueue?: boolean;
   readonly mode?: string;
+  readonly notices?: boolean;
   readonly signingSecret?: string;
 }
 
@@ -34,6 +35,7 @@ export const addSettings = (command: Command): Command =>
     .option('--header <name:value>', 'a header of every request; may be given again', collectHeader)
     .option('--accept-from-queue', 'take whole events that a producer has put on the queue')
     .addOption(new Option('--mode <mode>', 'shadow: everything but the request').choices(['live', 'shadow']))
+    .option('--notices', 'tell it what a person should know, such as a quarantined delivery or a paused destination')
     .option('--signing-secret <whsec>', 'your own secret (default: one is made and shown once)');
 
 const hoursOrForever = (text: string): number | null => (text === 'forever' ? null : anyNumber(text));
@@ -62,5 +64,6 @@ export const settingsOf = (options: SettingOptions): Readonly<Record<string, unk
   headers: options.header === undefined ? undefined : Object.fromEntries(options.header),
   acceptFromQueue: options.acceptFromQueue,
   mode: options.mode,
+  notices: options.notices,
   signingSecret: options.signingSecret,
 });

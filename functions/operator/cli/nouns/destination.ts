@@ -93,6 +93,7 @@ const list = async (shell: Shell, options: Common): Promise<void> => {
       { title: 'SINCE', of: ({ since }) => shortTime(since) },
       { title: 'BY', of: ({ by }) => by },
       { title: 'REASON', of: ({ reason }) => reason },
+      { title: 'NOTICES', of: ({ notices }) => (notices === true ? 'yes' : undefined) },
       { title: 'URL', of: ({ url }) => url },
     ]);
   });
@@ -126,6 +127,7 @@ const destinationText = (shell: Shell, it: Destination): Safe =>
       headers: Object.keys(it.headers).length === 0 ? undefined : Object.keys(it.headers).join(', '),
       'accept from queue': it.acceptFromQueue ? 'yes' : undefined,
       mode: it.mode,
+      notices: it.notices === true ? 'yes: it is told what a person should know' : undefined,
       updated: shortTime(it.updatedAt),
     }),
   );
