@@ -18,6 +18,7 @@ const changesAt = (operation: string): readonly (readonly [path: string, right: 
   [`${SENT}/replay`, 'resend', SENT],
   [`${PARTNER}/pause`, 'pause', PARTNER],
   [`${PARTNER}/test`, 'pause', PARTNER],
+  [`${PARTNER}/prove`, 'pause', PARTNER],
   ['/console/destinations/shut/resume', 'pause', '/console/destinations/shut'],
   [`${PARTNER}/delete`, 'admin', PARTNER],
   ['/console/redrives/new', 'resend', '/console/redrives'],

@@ -37,7 +37,7 @@ const onProve = async (context: Context<Signed>, world: Needs): Promise<Response
   });
 };
 
-const proveProblem = (destination: string, refused: Exclude<Proved, { kind: 'done' }>): Problem => {
+export const proveProblem = (destination: string, refused: Exclude<Proved, { kind: 'done' }>): Problem => {
   switch (refused.kind) {
     case 'paused': {
       const { by, reason, sinceMs } = refused.pause;

@@ -19,10 +19,12 @@ import { addBulk } from './changes/bulk.ts';
 import { addChange } from './changes/change.ts';
 import { DELIVERY_CHANGES } from './changes/delivery.ts';
 import { DESTINATION_CHANGES } from './changes/destination.ts';
+import { PROVE } from './changes/drill.ts';
 import { REDRIVE_CHANGES } from './changes/redrives.ts';
 import { REPLAY } from './changes/replay.ts';
 import { showDelivery } from './delivery.ts';
 import { showDestinationAt, showDestinations } from './destinations.ts';
+import { judgeDrill } from './drill.ts';
 import { findEvent, showEvent } from './event.ts';
 import { problemPage, type Show } from './frame.ts';
 import { guarded } from './guarded.ts';
@@ -80,7 +82,7 @@ const HEADERS = secureHeaders({
   strictTransportSecurity: 'max-age=15552000',
 });
 
-const CHANGES = [...DELIVERY_CHANGES, REPLAY, ...DESTINATION_CHANGES, ...REDRIVE_CHANGES];
+const CHANGES = [...DELIVERY_CHANGES, REPLAY, ...DESTINATION_CHANGES, PROVE, ...REDRIVE_CHANGES];
 
 export const createConsoleApp = (world: Operator, door: Door): Hono<Seen> => {
   const app = new Hono<Seen>();
@@ -103,6 +105,7 @@ export const createConsoleApp = (world: Operator, door: Door): Hono<Seen> => {
   });
   addSignIn(app, world, door);
   for (const change of CHANGES) addChange(app, world, change);
+  app.post(`${PROVE.path}/effects`, guarded(world, PROVE.right, judgeDrill));
   addBulk(app, world);
   for (const [path, show] of Object.entries(PAGES)) app.get(path, guarded(world, 'view', show));
   return app;

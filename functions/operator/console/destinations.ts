@@ -87,6 +87,7 @@ const actsOn = (found: DestinationShown, visitor: Visitor, nowMs: number): reado
     mayResume ? act(`${path}/resume`, 'Resume', true) : NOTHING,
     mayPause && state !== 'paused' ? act(`${path}/pause`, 'Pause', !mayResume) : NOTHING,
     visitor.may(ROUTES.testDestination.right) ? act(`${path}/test`, 'Test') : NOTHING,
+    visitor.may(ROUTES.proveDestination.right) && config.mode !== 'shadow' ? act(`${path}/prove`, 'Prove') : NOTHING,
     visitor.may(ROUTES.planRedrive.right)
       ? html`<a class="button" href="${withQuery(`${HOME}/redrives/new`, { destination: config.destination })}">Plan a redrive</a>`
       : NOTHING,

@@ -16,7 +16,7 @@ import type { Problem } from '../../../http/problem.ts';
 import type { Operator } from '../../operator.ts';
 import { type Frame, page, problemPage } from '../frame.ts';
 import { guarded } from '../guarded.ts';
-import { formMark, head, type Section } from '../layout.ts';
+import { formMark, head, type Page, type Section } from '../layout.ts';
 import type { Seen } from '../session.ts';
 import { type Html, NOTHING, shown } from '../text.ts';
 import { readForm } from './form.ts';
@@ -53,6 +53,8 @@ export interface Asked {
 
 export type Carried =
   | { readonly kind: 'done'; readonly to: string }
+  /** What came of it stands nowhere else. */
+  | { readonly kind: 'shown'; readonly page: Omit<Page, 'visitor' | 'nowMs'> }
   | { readonly kind: 'bad'; readonly problem: Problem };
 
 export interface Change {
@@ -121,6 +123,7 @@ const carryOut = async (frame: Frame, change: Change): Promise<Response> => {
   }
   const done = await change.carryOut(frame, { form, request: request.id, actor: visitor.name });
   if (done.kind === 'done') return context.redirect(done.to, 303);
+  if (done.kind === 'shown') return page(frame, done.page);
   context.set('code', done.problem.code);
   // An id that stands for something else would be refused again.
   const key = done.problem.code === 'request-reused' ? {} : { key: request.id };
