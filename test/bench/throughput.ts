@@ -6,10 +6,14 @@
  *                             │  their store: embedded DynamoDB, a map, Redis, Postgres
  *                             └─ CPU: of the process by itself, of Redis and Postgres by the kernel
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Bench, BenchContext, Table } from './report.ts';
 import { inTurns, median, ratio } from './rounds.ts';
 import { type Child, openChild } from './stage/child.ts';
 import { closedLoop } from './stage/load.ts';
+import { profileShares } from './stage/profile-shares.ts';
 import {
   BARE_SOCKET,
   type Missing,
@@ -64,7 +68,8 @@ const measured = async (
   versions: Readonly<Record<string, string>>,
 ): ReturnType<Bench> => {
   const numbers = { next: 0 };
-  const play = (rival: Rival, bytes: number, count: number) => playRound(rival, destination, numbers, bytes, count);
+  const play = (rival: Rival, bytes: number, count: number, profile?: string) =>
+    playRound(rival, destination, numbers, bytes, count, profile);
   const tables: Table[] = [];
   let ceiling: { readonly ours: number; readonly bare: number } | undefined;
   for (const { label, bytes, count } of PAYLOADS) {
@@ -77,6 +82,10 @@ const measured = async (
     const rounds: RoundsByName = await inTurns(turns, short ? 1 : undefined);
     tables.push(tableOf(label, rivals, missing, rounds));
     ceiling ??= { ours: cpuOf(rounds, OURS_TWIN), bare: cpuOf(rounds, BARE_SOCKET) };
+  }
+  const twin = rivals.find(({ name }) => name === OURS_TWIN);
+  if (twin !== undefined) {
+    tables.push(await profiled((file) => play(twin, PAYLOADS[0].bytes, short ? SHORT : WARM, file)));
   }
   const { ours = Number.NaN, bare = Number.NaN } = ceiling ?? {};
   const perCpuSec = Math.round(1e6 / ours);
@@ -95,6 +104,22 @@ const measured = async (
   };
 };
 
+/** In a round of its own: looking costs time. */
+const profiled = async (round: (file: string) => Promise<unknown>): Promise<Table> => {
+  const folder = await mkdtemp(join(tmpdir(), 'onceward-profile-'));
+  try {
+    const file = join(folder, 'round.cpuprofile');
+    await round(file);
+    return {
+      title: `where the processor time goes (${OURS_TWIN}, ${PAYLOADS[0].label})`,
+      columns: ['who', 'share'],
+      rows: (await profileShares(file)).map(([owner, share]) => [owner, `${(share * 100).toFixed(1)} %`]),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
 /** Throws where the destination did not get each of them once. */
 const playRound = async (
   rival: Rival,
@@ -102,12 +127,15 @@ const playRound = async (
   numbers: { next: number },
   payloadBytes: number,
   count: number,
+  profile?: string,
 ): Promise<Round> => {
   const first = numbers.next;
   numbers.next += count;
   await rival.prepare({ first, count, payloadBytes, destinationUrl: destination.url });
   const [received, before] = [await receivedBy(destination), await rival.cpuMs()];
+  if (profile !== undefined) await rival.startProfile();
   const ms = await closedLoop(rival.url, CONCURRENCY, first, count, rival.send(payloadBytes));
+  if (profile !== undefined) await rival.stopProfile(profile);
   const after = await rival.cpuMs();
   const arrived = (await receivedBy(destination)) - received;
   if (arrived !== count) throw new Error(`${rival.name}: ${arrived} requests for ${count} deliveries`);
