@@ -1,5 +1,7 @@
 /** Real rows in the embedded table are altered behind the back of the product, and the audit finds each of them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packed, unpacked } from '../../functions/adapters/ledger/codec/packing.ts';
+import { storedOf } from '../../functions/adapters/ledger/codec/stored.ts';
 import type { Ref } from '../../functions/ports.ts';
 import { type AuditWorld, openAuditWorld, type Record } from '../support/audit-world.ts';
 import { ran } from '../support/cli.ts';
@@ -76,11 +78,14 @@ const found = async (
   return faultsIn(out);
 };
 
-const lines = (record: Record): { S: string }[] => (record['j']?.L ?? []) as { S: string }[];
-const withLines = (record: Record, changed: readonly { S: string }[]): Record => ({
-  ...record,
-  j: { L: [...changed] },
-});
+/** Whoever can write to the table can also unpack what stands there, and pack it again. */
+const textsIn = ({ j, x1, x2, z }: Record) =>
+  unpacked({ j: j?.L?.map(({ S = '' }) => S), x1: x1?.S, x2: x2?.S, z: z?.B });
+const lines = (record: Record): { S: string }[] => textsIn(record).j.map((text) => ({ S: text }));
+const withLines = (record: Record, changed: readonly { S: string }[]): Record => {
+  const { j: _j, x1: _x1, x2: _x2, z: _z, ...others } = record;
+  return { ...others, ...storedOf({ ...packed({ ...textsIn(record), j: changed.map(({ S }) => S) }) }) };
+};
 
 const ALTERED: readonly (readonly [what: string, event: string, change: (record: Record) => Record, kind: string])[] = [
   [

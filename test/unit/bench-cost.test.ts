@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLedgerClient } from '../../functions/adapters/ledger/client.ts';
 import { createDynamoLedger } from '../../functions/adapters/ledger/dynamodb.ts';
+import { SQS_LIMITS } from '../../functions/adapters/queue/transport-facts.ts';
 import { type EmbeddedDynamo, openEmbeddedDynamo } from '../../infra/local/dynamodb/embedded-dynamodb.ts';
 import { metered, together, writesOf } from '../bench/cost/meter.ts';
 import { type CountedWorld, openCountedWorld } from '../bench/cost/ours.ts';
-import { duplicatePush, firstAttempt } from '../bench/cost/paths.ts';
+import { duplicatePush, eightFailures, FAILED, firstAttempt } from '../bench/cost/paths.ts';
 import { PRICES, usdOfMillion } from '../bench/cost/prices.ts';
 
 let engine: EmbeddedDynamo;
@@ -24,6 +25,15 @@ describe('the units of a delivery', () => {
     expect(deliver.writes).toStrictEqual({ delivery: 2, due: 1 });
     expect(writesOf(together([accept, deliver]))).toBe(7);
     expect(await duplicatePush(counted, 'first')).toStrictEqual({ writes: {}, reads: 1, refused: 0 });
+  });
+
+  it('are at most 70 writes for eight failing attempts, over SQS and with the page of a web server in each answer', async () => {
+    const client = createLedgerClient({ requestHandler: engine.requestHandler });
+    const overSqs = await openCountedWorld(client, 'cost-sqs', SQS_LIMITS);
+    const spent = await eightFailures(overSqs, 'failing', FAILED);
+    expect(writesOf(spent)).toBeLessThanOrEqual(70);
+    // Each of the four long waits costs a sweep, and each failure a unit of the destination's gate.
+    expect(spent.writes).toMatchObject({ event: 1, due: 24, recent: 1, attention: 1, gate: 8 });
   });
 
   it('are one write more where a repeat is not safe', async () => {

@@ -133,7 +133,7 @@ const methodOf = (engine: Engine): readonly string[] => [
     ? 'Counted once, by the official DynamoDB Local (ReturnConsumedCapacity INDEXES): units are exact and do not vary.'
     : `Counted once, by the embedded engine, since ${engine.why}.`,
   'Ours are the real apps, receiver, sweep and decisions in virtual time, from the accept to the last write.',
-  'Payload 512 bytes, event id 40, destination id 16, message id 36 characters; a failing destination answers 500 with 200 bytes.',
+  'Payload 512 bytes, event id 40, destination id 16, message id 36 characters; a failing destination answers 500 with the 177 bytes of a web server.',
   'A refused condition costs units that no engine reports: one for each KB of the larger item, by the developer guide.',
   `USD: on demand in ${PRICES.region}, ${PRICES.at}: ${PRICES.writes} a million write units, ${PRICES.reads} a million read units.`,
 ];

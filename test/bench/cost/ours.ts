@@ -2,6 +2,7 @@
  * The product over an engine that counts: the real apps, receiver, sweep and decisions in virtual time, an endless schedule
  * included, with a sender that answers as it is told.
  */
+import { createHash } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createDynamoLedger } from '../../../functions/adapters/ledger/dynamodb.ts';
 import { createDynamoPace } from '../../../functions/adapters/ledger/pace.ts';
@@ -67,7 +68,7 @@ const verbs = (world: TestWorld): Omit<CountedWorld, 'world' | 'meter'> => {
     const next = world.queue.take(byMs);
     if (next === undefined) return false;
     await world.clock.advance(Math.max(0, next.atMs - world.clock.nowMs()));
-    const answer = await world.push(next.body, { messageId: next.messageId.padEnd(36, '-') });
+    const answer = await world.push(next.body, { messageId: messageIdOf(next.messageId) });
     if (answer.status !== 200) throw new Error(`a push was not taken: ${answer.text}`);
     return true;
   };
@@ -92,6 +93,13 @@ const verbs = (world: TestWorld): Omit<CountedWorld, 'world' | 'meter'> => {
     },
   };
 };
+
+/** In the form of those of SQS: bytes that nothing can pack. */
+const messageIdOf = (name: string): string =>
+  createHash('sha256')
+    .update(name)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 
 const STEPS_MAX = 500;
 

@@ -1,6 +1,7 @@
 /** Each path through the product, counted by itself in a world of its own destinations. */
+import { randomBytes } from 'node:crypto';
 import type { Answer } from '../../../functions/core/outcome.ts';
-import { answered } from '../../support/world-ports.ts';
+import { answered, type Reaction } from '../../support/world-ports.ts';
 import { type Spent, together } from './meter.ts';
 import { type CountedWorld, destinationNamed, eventNamed } from './ours.ts';
 
@@ -12,10 +13,14 @@ export interface Path {
 }
 
 const ATTEMPTS = 8;
-/** As long as the page of a web server that is down. */
-export const FAILED: Answer = answered(500, { excerpt: '<html><h1>Internal Server Error</h1>'.padEnd(200, '.') });
-/** More is not kept of an answer. */
-export const FAILED_AT_LENGTH: Answer = answered(500, { excerpt: '.'.repeat(512) });
+/** What a web server says by itself, the same each time. */
+export const FAILED: Answer = answered(500, {
+  excerpt:
+    '<html>\r\n<head><title>500 Internal Server Error</title></head>\r\n<body>\r\n<center><h1>500 Internal Server Error' +
+    '</h1></center>\r\n<hr><center>nginx/1.24.0</center>\r\n</body>\r\n</html>\r\n',
+});
+/** As much as is kept of an answer, of letters by chance, others each time: nothing of it can be packed. */
+const failedAtLength = async (): Promise<Answer> => answered(500, { excerpt: randomBytes(384).toString('base64') });
 const OK = answered(200);
 
 /** With a destination of its own, whose settings cost nothing here. */
@@ -23,7 +28,7 @@ const within = async (
   { world, meter }: CountedWorld,
   name: string,
   settings: Readonly<Record<string, unknown>>,
-  answer: Answer,
+  answer: Reaction,
 ): Promise<void> => {
   const made = await world.destination(destinationNamed(name), settings);
   if (made.status >= 300) throw new Error(`destination ${name}: ${made.text}`);
@@ -64,7 +69,7 @@ export const duplicatePush = async ({ world, meter }: CountedWorld, name: string
 };
 
 /** Its whole life, from the accept to the quarantine, the sweeps of its long waits included. */
-export const eightFailures = async (counted: CountedWorld, name: string, answer: Answer): Promise<Spent> => {
+export const eightFailures = async (counted: CountedWorld, name: string, answer: Reaction): Promise<Spent> => {
   await within(counted, name, {}, answer);
   await counted.accept(name, name);
   const row = await counted.live(name, name);
@@ -180,7 +185,7 @@ export const ourPaths = async (counted: CountedWorld): Promise<readonly Path[]> 
     one('duplicate push', duplicate),
     one('one failed attempt more', await oneFailure(counted)),
     one('eight failing attempts, a whole life', await eightFailures(counted, 'failing', FAILED)),
-    one('the same, 512 bytes of each answer kept', await eightFailures(counted, 'failing-long', FAILED_AT_LENGTH)),
+    one('the same, 512 bytes by chance in each answer', await eightFailures(counted, 'failing-long', failedAtLength)),
     one('rejected at the first attempt (push alone)', await quarantine(counted)),
     one('redriven by a person and delivered', await redrive(counted)),
     one('deferral by a rate (added)', await deferral(counted)),

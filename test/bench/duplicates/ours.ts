@@ -16,8 +16,8 @@ import { createIntakeApp } from '../../../functions/intake/app.ts';
 import { createOperatorApp } from '../../../functions/operator/api/app.ts';
 import type { Ledger, Publication } from '../../../functions/ports.ts';
 import type { Receiver } from '../../../functions/receiver/run.ts';
-import { tick } from '../../../functions/reconciler/tick.ts';
 import { ensureTable } from '../../../infra/local/ledger-table.ts';
+import { startTicker } from '../../../infra/local/ticker.ts';
 import { openDynamoHttp } from '../../support/dynamo-http.ts';
 import { destinationId, eventId, signed, tokenItems, tokenOf } from '../../support/world.ts';
 import { heldDeadLetters } from '../../support/world-ports.ts';
@@ -26,7 +26,7 @@ import { countsOf, type Fire, killAt, type Tally } from './fire.ts';
 import { openLoopback } from './loopback.ts';
 import { SCHEME, TABLE, TICK_MS } from './ours-settings.ts';
 import { openPool } from './pool.ts';
-import { type Message, openPushQueue, type PushQueue } from './push-queue.ts';
+import { type Message, openPushQueue, type PushQueue, untilRoom } from './push-queue.ts';
 
 const DESTINATION = 'fire';
 /** The lease of a dead worker's attempt is this and ten seconds. */
@@ -54,8 +54,10 @@ export const underFire = async (
   try {
     await prepare(world, destination);
     killAt(fire, destination, pool);
-    await acceptAll(world, fire.events);
-    const ends = await untilSettled(world, fire.events, queue);
+    const ticker = startTicker(world, systemClock, world.tickMs);
+    const ends = await acceptAll(world, fire.events, queue)
+      .then(() => untilSettled(world, fire.events))
+      .finally(() => ticker.stop());
     const { held, heldHappened } = heldIn(ends, destination);
     return {
       ...countsOf(fire, destination),
@@ -122,10 +124,11 @@ const prepare = async (world: Receiver, { url }: Destination): Promise<void> => 
   if (!answer.ok) throw new Error(`the destination was not taken: ${await answer.text()}`);
 };
 
-const acceptAll = async (world: Receiver, events: readonly string[]): Promise<void> => {
+const acceptAll = async (world: Receiver, events: readonly string[], queue: PushQueue): Promise<void> => {
   const app = createIntakeApp(world);
   const headers = { authorization: `Bearer ${tokenOf('send')}` };
   for (let at = 0; at < events.length; at += EVENTS_PER_REQUEST) {
+    await untilRoom(queue);
     const batch = events.slice(at, at + EVENTS_PER_REQUEST).map(
       // The payload as it stands in the request is what is sent.
       (event) => `{"id":"${event}","destinations":["${DESTINATION}"],"payload":${bodyOf(event)}}`,
@@ -137,21 +140,14 @@ const acceptAll = async (world: Receiver, events: readonly string[]): Promise<vo
 
 type End = 'delivered' | 'quarantined' | 'open';
 
-/** Ticks as the schedule does, until every delivery is over or held. */
-const untilSettled = async (
-  world: Receiver,
-  events: readonly string[],
-  queue: PushQueue,
-): Promise<ReadonlyMap<string, End>> => {
+/** Until every delivery is over or held; those that are not, after all that time, are lost. */
+const untilSettled = async (world: Receiver, events: readonly string[]): Promise<ReadonlyMap<string, End>> => {
   const ends = new Map<string, End>();
-  let open = [...events];
-  const lateMs = performance.now() + WAIT_MS_MAX;
-  while (open.length > 0 && performance.now() < lateMs) {
-    await tick(world, world.tickMs);
-    await world.clock.sleep(world.tickMs);
-    if (queue.waits > open.length / 2) continue;
+  let open = events;
+  for (let waitedMs = 0; open.length > 0 && waitedMs < WAIT_MS_MAX; waitedMs += world.tickMs) {
     for (const event of open) ends.set(event, await endOf(world.ledger, event));
     open = open.filter((event) => ends.get(event) === 'open');
+    if (open.length > 0) await world.clock.sleep(world.tickMs);
   }
   return ends;
 };

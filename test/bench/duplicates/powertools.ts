@@ -4,7 +4,7 @@ import type { PeerPackages } from '../peers/packages.ts';
 import type { Destination } from './destination.ts';
 import { countsOf, type Fire, killAt, type Tally } from './fire.ts';
 import { openPool } from './pool.ts';
-import { openPushQueue, untilEmpty } from './push-queue.ts';
+import { openPushQueue, untilEmpty, untilRoom } from './push-queue.ts';
 
 export const powertoolsUnderFire = async (
   packages: PeerPackages,
@@ -24,7 +24,10 @@ export const powertoolsUnderFire = async (
   const queue = openPushQueue({ fire, pool, path: '/', atOnce, wrap });
   try {
     killAt(fire, destination, pool);
-    for (const event of fire.events) queue.publish({ event, body: JSON.stringify({ id: event }) }, 0);
+    for (const event of fire.events) {
+      await untilRoom(queue);
+      queue.publish({ event, body: JSON.stringify({ id: event }) }, 0);
+    }
     await untilEmpty(queue);
     return {
       ...countsOf(fire, destination),

@@ -6,6 +6,7 @@
  *                 └──────────────── in a second ◄───────────────┘   a message is never given up
  */
 import { Agent, request } from 'undici';
+import { systemClock } from '../../../functions/adapters/system.ts';
 import type { Fire } from './fire.ts';
 import type { Pool } from './pool.ts';
 
@@ -113,14 +114,16 @@ export const openPushQueue = ({ fire, pool, path, atOnce, wrap }: PushQueueOptio
   };
 };
 
-const LOOK_MS = 100;
+const LOOK_MS = 50;
+/** Events come as fast as they are delivered: a backlog older than a grace would be swept, which is another matter. */
+const BACKLOG = 500;
 
-/** Every message has been acknowledged, and the queue has heard it. */
-export const untilEmpty = (queue: PushQueue): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setInterval(() => {
-      if (queue.waits > 0) return;
-      clearInterval(timer);
-      resolve();
-    }, LOOK_MS);
-  });
+/** Resolves when the queue can take more. */
+export const untilRoom = async (queue: Pick<PushQueue, 'waits'>): Promise<void> => {
+  while (queue.waits > BACKLOG) await systemClock.sleep(LOOK_MS);
+};
+
+/** Resolves when every message has been acknowledged, and the queue has heard it. */
+export const untilEmpty = async (queue: Pick<PushQueue, 'waits'>): Promise<void> => {
+  while (queue.waits > 0) await systemClock.sleep(LOOK_MS);
+};

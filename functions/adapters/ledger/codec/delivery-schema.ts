@@ -2,7 +2,7 @@
  * The attributes of a delivery. All of them are flat: what newer code adds is then always an attribute of its own, and
  * is carried along. Which ones a row has follows from its status, and no other attribute of ours may stand there:
  *
- *   every status            identity is in the keys; the life, and the journal (lines `j`, head `jh`)
+ *   every status            identity is in the keys; the life; the journal (lines `j`, head `jh`) and excerpts, or all texts packed (`z`)
  *   pending                 dueMs lookMs; deferral (defMs defWhy defLn), parking (parMs parWhy), waits (waiN waiMs waiWhy)
  *   claimed                 lookMs; the claim (cid who catt staMs leaMs safe senMs): without a lease there is no claim
  *   delivered               endMs by
@@ -10,7 +10,7 @@
  */
 import * as z from 'zod/mini';
 import { QUARANTINE_REASONS } from '../../../core/model.ts';
-import { claimId, count, hash, instantMs } from './attributes.ts';
+import { bytes, claimId, count, hash, instantMs } from './attributes.ts';
 
 const life = {
   v: count,
@@ -30,7 +30,8 @@ const life = {
   x1n: z.optional(count),
   x2: z.optional(z.string()),
   x2n: z.optional(count),
-  j: z.array(z.string()),
+  j: z.optional(z.array(z.string())),
+  z: z.optional(bytes),
   jh: hash,
 };
 

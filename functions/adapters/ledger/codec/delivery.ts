@@ -3,6 +3,7 @@ import { readLine } from '../../../core/journal.ts';
 import type { Carried, Claim, Delivery, DeliveryRef, Excerpt, Life, Pending } from '../../../core/model.ts';
 import { both, type Codec, checked, given, hashBytes } from './attributes.ts';
 import { DELIVERY_NAMES, type DeliveryFields, deliverySchema } from './delivery-schema.ts';
+import { packed, unpacked } from './packing.ts';
 import type { Fields } from './stored.ts';
 
 export const deliveryCodec: Codec<'delivery'> = {
@@ -91,11 +92,9 @@ const lifeFields = <L extends Life>(row: L & { [member in Exclude<keyof L, keyof
     dbt: doubt,
     graMs: graceMs,
     swp: sweeps,
-    x1: firstExcerpt?.text,
     x1n: firstExcerpt?.attempt,
-    x2: latestExcerpt?.text,
     x2n: latestExcerpt?.attempt,
-    j: journal.lines.map(({ text }) => text),
+    ...packed({ j: journal.lines.map(({ text }) => text), x1: firstExcerpt?.text, x2: latestExcerpt?.text }),
     jh: hashBytes(journal.head),
   };
 };
@@ -118,28 +117,31 @@ const rowOf = (raw: DeliveryFields, ref: DeliveryRef, carried: Carried): Deliver
   }
 };
 
-const lifeOf = (raw: DeliveryFields, ref: DeliveryRef, carried: Carried): Life => ({
-  item: 'delivery',
-  event: ref.event,
-  destination: ref.destination,
-  version: raw.v,
-  acceptedAtMs: raw.bornMs,
-  horizonFromMs: raw.horMs,
-  payloadHash: raw.ph,
-  budget: raw.bud,
-  attempts: raw.att,
-  refunds: raw.ref,
-  redrives: raw.red,
-  decisions: raw.dec,
-  ...given('keyFromMs', raw.keyMs),
-  doubt: raw.dbt,
-  graceMs: raw.graMs,
-  sweeps: raw.swp,
-  ...given('firstExcerpt', excerptOf(raw.x1, raw.x1n)),
-  ...given('latestExcerpt', excerptOf(raw.x2, raw.x2n)),
-  journal: { lines: raw.j.map(readLine), head: raw.jh },
-  carried,
-});
+const lifeOf = (raw: DeliveryFields, ref: DeliveryRef, carried: Carried): Life => {
+  const texts = unpacked(raw);
+  return {
+    item: 'delivery',
+    event: ref.event,
+    destination: ref.destination,
+    version: raw.v,
+    acceptedAtMs: raw.bornMs,
+    horizonFromMs: raw.horMs,
+    payloadHash: raw.ph,
+    budget: raw.bud,
+    attempts: raw.att,
+    refunds: raw.ref,
+    redrives: raw.red,
+    decisions: raw.dec,
+    ...given('keyFromMs', raw.keyMs),
+    doubt: raw.dbt,
+    graceMs: raw.graMs,
+    sweeps: raw.swp,
+    ...given('firstExcerpt', excerptOf(texts.x1, raw.x1n)),
+    ...given('latestExcerpt', excerptOf(texts.x2, raw.x2n)),
+    journal: { lines: texts.j.map(readLine), head: raw.jh },
+    carried,
+  };
+};
 
 const excerptOf = (text: string | undefined, attempt: number | undefined): Excerpt | undefined => {
   const pair = both(text, attempt);
