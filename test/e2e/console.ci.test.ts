@@ -159,6 +159,33 @@ describe.skipIf(CHROMIUM === undefined)('the console in a browser', () => {
     await page.context().close();
   });
 
+  it('runs a drill, and judges it by the effects that were counted', async () => {
+    const partner = await stage.destination('drilled', { repeatSafe: true });
+    const page = await visit();
+    await page.goto(`${world.url}/console/destinations/drilled`);
+    await page.getByRole('link', { name: 'Prove', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('It gets up to 10 test requests').waitFor();
+    expect(await seriousIn(page)).toEqual([]);
+    await dialog.getByRole('textbox', { name: /^Reason/ }).fill('before we go live');
+    await dialog.getByRole('button', { name: 'Run the drill' }).click();
+    await page.locator('.state.wait', { hasText: 'not shown' }).waitFor();
+    expect(partner.requestCount).toBe(10);
+    expect(await seriousIn(page)).toEqual([]);
+    for (const part of ['repeat', 'twins', 'late']) {
+      const key =
+        (await page
+          .locator('tr', { hasText: `~${part}` })
+          .locator('small.id')
+          .textContent()) ?? '';
+      const effects = partner.effects.filter((effect) => effect.key === key.trim()).length;
+      await page.getByLabel(`Effects of ${part}`).fill(String(effects));
+    }
+    await page.getByRole('button', { name: 'Judge with these effects' }).click();
+    await page.locator('.state.good', { hasText: 'a repeat is safe: shown' }).waitFor();
+    await page.context().close();
+  });
+
   it.each(['light', 'dark'] as const)('has nothing serious for axe on any page, in %s', async (colorScheme) => {
     const page = await visit({ colorScheme });
     await page.goto(`${world.url}/console/redrives`);
