@@ -130,6 +130,7 @@ export const FAULTS = {
   'next-code': fault('plan', 'F23', 0.1, 'newer code runs beside ours: unknown attributes, rows of a later format'),
   pause: fault('plan', 'F18', 0.2, 'a person pauses the destination, and resumes it or not'),
   'breaker-near': fault('plan', 'F18', 0.25, 'a destination has failed for long, and its breaker is about to open'),
+  notices: fault('plan', 'F18', 0.3, 'the destinations are told what a person should know'),
   edit: fault('plan', 'F18', 0.15, 'the settings change while deliveries are under way'),
   delete: fault('plan', 'F18', 0.04, 'the destination is deleted'),
   'rotate-secret': fault('plan', 'F18', 0.1, 'the signing secret is rotated'),

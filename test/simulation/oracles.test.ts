@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Item } from '../../functions/core/items.ts';
 import type { Claimed, Delivery, Entry, Journal } from '../../functions/core/model.ts';
-import { destinationItem } from '../support/rows.ts';
+import { destinationIdOf, destinationItem, eventIdOf, eventItem } from '../support/rows.ts';
 import { historySeedOf } from './draws.ts';
 import type { FaultName } from './fault-classes.ts';
 import { type Ended, runHistory } from './history.ts';
@@ -178,6 +178,14 @@ const OPERATION = {
 } as unknown as Item;
 const PLANNED = { ...OPERATION, state: 'planned', version: 2 } as unknown as Item;
 const MESSAGE = { item: 'operation-message', operation: 'rd_1', position: 0, version: 1 } as unknown as Item;
+
+const noticeOf = (what: object) =>
+  eventItem({
+    event: eventIdOf(`notice~delivery-quarantined~20261129T1200Z~${'A'.repeat(22)}`),
+    destinations: [destinationIdOf('d2')],
+    payload: Buffer.from(JSON.stringify({ notice: 'delivery-quarantined', at: '2026-11-29T12:00:00.000Z', ...what })),
+  });
+const NOTICE = noticeOf({ destination: 'd1', event: 'e1', reason: 'budget' });
 
 const swept = (ended: Ended): Ended =>
   changed(ended, (entry) => (entry.kind === 'push' ? { ...entry, body: '{"kind":"sweep","format":1}' } : entry));
@@ -372,6 +380,14 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
   'decisions-first': (ended) => withWrite(ended, endedRow(ended), withLines(endedRow(ended), redriven('a:nobody'))),
   'durable-before-ack': (ended) =>
     changed(ended, (entry) => (entry.kind === 'push' ? { ...entry, authentic: false } : entry)),
+  'notices-are-true': (ended) => withWrite(ended, undefined, NOTICE),
+  'notices-are-few': (ended) =>
+    withWrite(withWrite(ended, undefined, NOTICE), undefined, {
+      ...NOTICE,
+      event: eventIdOf(NOTICE.event.replace('~AAAA', '~BBBB')),
+    }),
+  'no-notice-of-notices': (ended) =>
+    withWrite(ended, undefined, noticeOf({ destination: 'd1', event: NOTICE.event, reason: 'budget' })),
 };
 
 describe('an oracle', () => {

@@ -7,6 +7,7 @@ import type { Ended } from './history.ts';
 import * as effects from './oracles-effects.ts';
 import * as gate from './oracles-gate.ts';
 import * as key from './oracles-key.ts';
+import * as notice from './oracles-notice.ts';
 import * as order from './oracles-order.ts';
 import * as record from './oracles-record.ts';
 import * as sweep from './oracles-sweep.ts';
@@ -78,6 +79,9 @@ export const ORACLES = {
   'decided-once': ['I19', record.decidedOnce],
   'decisions-first': ['I19', order.decisionsFirst],
   'durable-before-ack': ['I20', record.durableBeforeAck],
+  'notices-are-true': ['I22', notice.noticesAreTrue],
+  'notices-are-few': ['I22', notice.noticesAreFew],
+  'no-notice-of-notices': ['I22', notice.noNoticeOfNotices],
 } as const satisfies Record<string, Oracle>;
 
 export type OracleName = keyof typeof ORACLES;

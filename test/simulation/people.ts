@@ -54,6 +54,7 @@ export const settingsOf = (
     rejectOn: plan.rejectOn,
     acceptFromQueue: true,
     mode: plan.mode,
+    notices: plan.notices === true,
   });
   const { ratePerSecond, concurrency, notices, ...rest } = body;
   const settings = {

@@ -21,6 +21,8 @@ export interface DestinationPlan {
   readonly concurrency?: number;
   readonly rejectOn: readonly number[];
   readonly mode: 'live' | 'shadow';
+  /** It is told what a person should know: of the others, and of what is about none. */
+  readonly notices?: true;
 }
 
 export interface EventPlan {
@@ -154,7 +156,7 @@ export const planOf = (seed: HistorySeed, without: Without = NOTHING_LEFT_OUT): 
     'faults ms',
     [2, 5, 10, 20, 45, 180].map((minutes) => minutes * MINUTE),
   );
-  const destinations = destinationsOf(draws);
+  const destinations = destinationsOf(draws, shares);
   const events = eventsOf(draws, destinations, shares, faultsMs).filter(({ id }) => !without.has(id));
   const outages = outagesOf({ draws, shares, faultsMs, destinations });
   const around = { draws, shares, faultsMs, destinations, events, outages };
@@ -191,7 +193,7 @@ const sharesOf = (draws: Draws, without: Without): ReadonlyMap<FaultName, number
   return shares;
 };
 
-const destinationsOf = (draws: Draws): readonly DestinationPlan[] =>
+const destinationsOf = (draws: Draws, shares: ReadonlyMap<FaultName, number>): readonly DestinationPlan[] =>
   Array.from({ length: draws.happens('two destinations', 0.2) ? 2 : 1 }, (_, n) => {
     const keys = draws.oneOf('personality', PERSONALITIES);
     const scheduleSec = draws.oneOf('schedule', SCHEDULES);
@@ -215,6 +217,7 @@ const destinationsOf = (draws: Draws): readonly DestinationPlan[] =>
       ...(concurrency ? { concurrency: draws.oneOf('concurrency', [1, 1, 2]) } : {}),
       rejectOn: draws.happens('reject', 0.1) ? [400] : [],
       mode: draws.happens('shadow', 0.02) ? 'shadow' : 'live',
+      ...(shares.has('notices') ? { notices: true } : {}),
     };
   });
 

@@ -1,6 +1,7 @@
 /** The ports of one actor: the real interfaces of the product over the stage. */
 
 import { createLedger } from '../../functions/adapters/ledger/ledger.ts';
+import { createLedgerNotices } from '../../functions/adapters/notices.ts';
 import { createLedgerSecrets } from '../../functions/adapters/secrets.ts';
 import type { Item, ItemKind, ItemOf } from '../../functions/core/items.ts';
 import { TICK_MS } from '../../functions/core/limits.ts';
@@ -41,6 +42,8 @@ export const portsOf = ({ stage, queue, destinations }: Surroundings, actor: Act
     push: PUSH,
     sender: destinations.senderOf(actor),
     secrets: createLedgerSecrets(ledger, clock),
+    // Where nobody is marked, nobody even asks: those histories go on as they always did.
+    ...(isAnybodyMarked(stage) ? { notices: createLedgerNotices(ledger, clock) } : {}),
     telemetry: { line: () => undefined, count: () => undefined },
     clock,
     dice: {
@@ -51,6 +54,8 @@ export const portsOf = ({ stage, queue, destinations }: Surroundings, actor: Act
     tickMs: TICK_MS,
   };
 };
+
+const isAnybodyMarked = ({ plan }: Stage): boolean => plan.destinations.some(({ notices }) => notices === true);
 
 const sleep = (stage: Stage, actor: Actor, ms: number): Promise<void> =>
   new Promise((resolve) => {

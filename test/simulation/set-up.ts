@@ -23,6 +23,7 @@ export const setUpDestinations = async ({ stage, destinations }: Surroundings): 
     const secret = `whsec_${Buffer.from(`the first secret of ${plan.id}`.padEnd(32, '.')).toString('base64')}`;
     destinations.secrets.set(plan.id, [secret]);
     await putDestination({ ledger: noted, clock, dice }, settingsOf(plan, secret));
+    if (plan.notices === true) stage.fates.count('notices');
     if (!stage.plan.shares.has('breaker-near')) continue;
     stage.fates.count('breaker-near');
     // One failure less than the breaker needs, over longer than it waits.

@@ -5,6 +5,7 @@ import { GATING } from './gating.ts';
 import { KEEPING } from './keeping.ts';
 import type { Mistake } from './mistake.ts';
 import { RECEIVING } from './receiving.ts';
+import { TELLING } from './telling.ts';
 
 const OF_THE_EXHAUSTIVE_RUN: readonly Mistake[] = BROKEN_MACHINES.map(({ name, patches }) => ({ name, patches }));
 
@@ -14,6 +15,7 @@ export const MISTAKES: readonly Mistake[] = [
   ...ATTEMPTING,
   ...GATING,
   ...KEEPING,
+  ...TELLING,
 ];
 
 /** Those of the slow tier: seen within a few histories. */
