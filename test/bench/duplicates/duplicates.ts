@@ -86,8 +86,8 @@ const reportOf = (
   bullmq: Had<Tally>,
 ): Omit<BenchReport, 'versions'> => {
   const events = fire.events.length;
-  const row = (name: string, { kind, ...tally }: Had<Tally>): readonly (string | number)[] => {
-    if (!('it' in tally)) return [name, 'why' in tally ? tally.why : kind];
+  const row = (name: string, tally: Had<Tally>): readonly (string | number)[] => {
+    if (tally.kind === 'missing') return [name, tally.why];
     const { effects, duplicates, lost, held, heldHappened, pushes, kills, seconds } = tally.it;
     return [name, events, effects, duplicates, lost, held, heldHappened, pushes, kills, seconds];
   };
