@@ -16,6 +16,7 @@ const VIEWS = [
   '/console/events/held-1/deliveries/partner',
   '/console/destinations',
   '/console/destinations/partner',
+  '/console/destinations/partner/prove',
   '/console/redrives',
   '/console/redrives/new',
   '/console/audit',
@@ -41,7 +42,7 @@ describe('every page', () => {
     const nobody = await visitorOf(world).get(path);
     expect([nobody.status, nobody.text]).toEqual([303, '']);
     expect(nobody.location).toMatch(/^\/console\/sign-in/);
-    const visitor = await signedIn(world, tokenWith(world, 'ops', ['view', 'resend']));
+    const visitor = await signedIn(world, tokenWith(world, 'ops', ['view', 'pause', 'resend']));
     const page = await visitor.get(path);
     expect(page.status).toBe(200);
     expect(page.text).toContain('</html>');

@@ -8,6 +8,7 @@ import { empty, head, pager } from './layout.ts';
 import { HOME, withQuery } from './links.ts';
 import { cursorIn, PAGE_ROWS } from './lists.ts';
 import { operationTable } from './operation-table.ts';
+import { counted, NOTHING } from './text.ts';
 
 const PATH = `${HOME}/audit`;
 const OPERATIONS_SHOWN = 5;
@@ -29,6 +30,10 @@ export const showAudit = async (frame: Frame): Promise<Response> => {
     decisions.items.length === 0
       ? empty('No decisions', 'Nobody has paused, redriven, resolved or cancelled anything yet.')
       : decisionTable(decisions.items, nowMs)
+  }${
+    decisions.unreadable === 0
+      ? NOTHING
+      : html`<div class="note bad"><p>${counted(decisions.unreadable, 'decision')} of this page cannot be read here: written by newer code, or broken.</p></div>`
   }${pager(next, cursor === undefined ? undefined : PATH)}</section>
 <section><h2>Latest operations</h2>${
     operations.items.length === 0
