@@ -131,6 +131,7 @@ describe('with 100,000 deliveries', () => {
     ['/console/quarantine?destination=destination-3', LIST_PAGE_MAX],
     ['/console/destinations', LIST_PAGE_MAX],
     ['/console/destinations/destination-2', LIST_PAGE_MAX],
+    ['/console/destinations/destination-2/shadow', 530],
     ['/console/events/order-7', 20],
     ['/console/events/order-7/deliveries/destination-7', 20],
     ['/console/redrives', LIST_PAGE_MAX],

@@ -29,6 +29,8 @@ const viewsOf = ({ operations }: ConsoleScene): Readonly<Record<string, string>>
   event: '/console/events/order-101',
   destinations: '/console/destinations',
   destination: '/console/destinations/warehouse',
+  shadow: '/console/destinations/orders-shadow',
+  'shadow-report': '/console/destinations/orders-shadow/shadow?per=hour&sent=9',
   pause: '/console/destinations/orders/pause',
   redrives: '/console/redrives',
   'redrive-plan-form': '/console/redrives/new',

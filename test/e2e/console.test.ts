@@ -17,6 +17,7 @@ const VIEWS = [
   '/console/destinations',
   '/console/destinations/partner',
   '/console/destinations/partner/prove',
+  '/console/destinations/partner/shadow',
   '/console/redrives',
   '/console/redrives/new',
   '/console/audit',

@@ -217,6 +217,14 @@ describe('more rows than one answer looks at', () => {
     expect(all).toMatchObject({ exit: 0, err: '' });
   });
 
+  it('are said to be a part on the page, which compares nothing and names the command that goes through all', async () => {
+    const world = await crowded();
+    const visitor = await signedIn(world, world.token('view'));
+    const page = wordsIn((await visitor.get(`/console/destinations/${SHADOW}/shadow?sent=9`)).text);
+    expect(page).toMatch(/This is a part.*onceward destination shadow/);
+    expect(page).not.toContain('You counted 9');
+  });
+
   it.each(['2026-11-29.~', 'yesterday', '2020-01-01', '2026-11-29.AAAA', '2026-99-99'])(
     'go on from a cursor of ours only: %s',
     async (cursor) => {

@@ -43,6 +43,8 @@ const SETTINGS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   warehouse: { schedule: [5, 30] },
   mail: { ratePerSecond: 5 },
   reminders: { concurrency: 4 },
+  'orders-shadow': { mode: 'shadow' },
+  ops: { notices: true },
 };
 
 export interface ConsoleScene extends RedriveWorld {
@@ -75,6 +77,7 @@ export const openConsoleScene = async (): Promise<ConsoleScene> => {
 
 const busyNight = async (world: TestWorld): Promise<void> => {
   for (let n = 1; n <= 8; n += 1) await world.accepted(`order-10${n}`, 'orders');
+  for (let n = 1; n <= 8; n += 1) await world.accepted(`order-shadow-${n}`, 'orders-shadow');
   for (let n = 1; n <= 5; n += 1) await world.accepted(`payment-20${n}`, 'payments');
   for (let n = 1; n <= 3; n += 1) await world.accepted(`push-30${n}`, 'push');
   for (let n = 1; n <= 4; n += 1) await world.accepted(`customer-40${n}`, 'crm');

@@ -28,7 +28,7 @@ const show = async (context: Context, world: Needs): Promise<Response> => {
   if (query.kind === 'bad') return problem(context, query.problem);
   const read = shadowScope(query.value, world.clock.nowMs());
   if (read.kind === 'bad') return invalid(context, read);
-  const report = await shadowReport(world, id.value, read.scope, query.value.cursor);
+  const report = await shadowReport(world, id.value, read.scope, { cursor: query.value.cursor });
   if (report.kind === 'absent') return problem(context, absent(`destination ${id.value}`));
   if (report.kind === 'newer') return problem(context, newer);
   return context.json(shadowView(report, read.scope));

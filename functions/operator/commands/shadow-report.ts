@@ -76,14 +76,14 @@ export const shadowReport = async (
   world: Needs,
   destination: DestinationId,
   scope: ShadowScope,
-  cursor?: string,
+  { cursor, rowsMax = SHADOW_ROWS_MAX }: { readonly cursor?: string | undefined; readonly rowsMax?: number } = {},
 ): Promise<ShadowReport> => {
   const shown = await showDestination(world, destination);
   if (shown.kind !== 'found') return shown;
   let place: Place | undefined = placeIn(scope, cursor, world.clock.nowMs());
   let tally = NO_TALLY;
   let rows = 0;
-  for (let pages = 0; place !== undefined && pages < SHADOW_PAGES_MAX && rows < SHADOW_ROWS_MAX; pages += 1) {
+  for (let pages = 0; place !== undefined && pages < SHADOW_PAGES_MAX && rows < rowsMax; pages += 1) {
     const { day, cursor: inDay } = place;
     const paging = inDay === undefined ? { limit: LIST_PAGE_MAX } : { limit: LIST_PAGE_MAX, cursor: inDay };
     const page = await listDeliveries(world, { list: 'recent', destination, day, ...paging });

@@ -13,6 +13,9 @@ import { empty, head, table } from './layout.ts';
 import { destinationLink, shadowPath } from './links.ts';
 import { type Html, NOTHING, number, shown } from './text.ts';
 
+/** A page must be there soon. The command goes through all of them. */
+const ROWS_MAX = 500;
+
 /** A form sends all of its fields, filled in or not. */
 const askedIn = (query: URLSearchParams): Record<string, unknown> =>
   givenOnly({
@@ -36,7 +39,7 @@ export const showShadowReport = async (frame: Frame): Promise<Response> => {
     const detail = `${read.field} ${read.reason}`;
     return problemPage(context, { status: 422, code: 'invalid', detail, field: read.field }, nowMs);
   }
-  const report = await shadowReport(world, destination, read.scope);
+  const report = await shadowReport(world, destination, read.scope, { rowsMax: ROWS_MAX });
   if (report.kind !== 'found') {
     return problemPage(context, report.kind === 'newer' ? newer : absent(`destination ${destination}`), nowMs);
   }

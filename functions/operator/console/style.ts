@@ -217,6 +217,7 @@ kbd { font-family: var(--mono); font-size: .85em; border: 1px solid var(--line);
   svg.chart text { font-size: 15px; }
   dialog { padding: 1.4rem 1.2rem; }
   .filter input:not([type=hidden]) { flex: 1; width: auto; min-width: 0; }
+  .filter input[type=date] { min-width: 9rem; }
 }
 @media (prefers-reduced-motion: no-preference) {
   a, button, .button, .tile { transition: background-color .12s, color .12s; }
