@@ -8,7 +8,7 @@ import { isAuthentic } from '../../infra/local/partner/example-receiver.ts';
 import { decisionOf, isDecided } from '../support/decisions.ts';
 import { type Answered, destinationId, eventId, openTestWorld, type TestWorld } from '../support/world.ts';
 import { answered, notSent, unanswered } from '../support/world-ports.ts';
-import { PARTNER, pause, toLaterFormat } from '../support/world-states.ts';
+import { PARTNER, pause, resume, toLaterFormat } from '../support/world-states.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const REASON = 'is a repeat harmless there?';
@@ -279,15 +279,41 @@ describe('what stays', () => {
     expect(new Set(world.sender.sends.map((one) => header(one, 'webhook-id'))).size).toBe(12);
   });
 
-  it('after a crash in the middle is taken up as a new drill, under other keys', async () => {
+  it('is one drill where the same request comes again while it is under way', async () => {
+    const world = await withPartner();
+    const held = world.sender.hold();
+    const first = prove(world, { parts: ['repeat'] });
+    await held.left;
+    expect(await prove(world, { parts: ['repeat'] })).toMatchObject({ status: 409, body: { code: 'drill-running' } });
+    held.answer(answered(200));
+    expect((await first).status).toBe(200);
+    expect(world.sender.sends).toHaveLength(2);
+    expect(await prove(world, { parts: ['repeat'] })).toMatchObject({ status: 409, body: { code: 'drill-over' } });
+  });
+
+  it('after a crash in the middle is taken up as a new drill, under other keys, when nobody can be at it', async () => {
     const world = await withPartner();
     world.sender.script(() => Promise.reject(new Error('the process ended')));
     expect((await prove(world)).status).toBe(500);
     expect(isDecided(world, 'drill-1')).toBe(true);
+    expect(await prove(world)).toMatchObject({ status: 409, body: { code: 'drill-running' } });
+    await world.clock.advance(65_000);
     const [cut] = world.sender.sends;
     expect((await prove(world)).status).toBe(200);
     expect(header(world.sender.sends[1], 'webhook-id')).not.toBe(header(cut, 'webhook-id'));
     expect(header(world.sender.sends[2], 'webhook-id')).toBe(header(world.sender.sends[1], 'webhook-id'));
+  });
+
+  it('is not taken up while the destination has been paused since, and may be later', async () => {
+    const world = await withPartner();
+    world.sender.script(() => Promise.reject(new Error('the process ended')));
+    await prove(world);
+    await pause(world);
+    await world.clock.advance(65_000);
+    expect(await prove(world)).toMatchObject({ status: 409, body: { code: 'destination-paused' } });
+    await resume(world);
+    expect((await prove(world)).status).toBe(200);
+    expect(await decisionOf(world, 'drill-1')).toMatchObject({ result: 'done' });
   });
 });
 

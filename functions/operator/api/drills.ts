@@ -57,9 +57,12 @@ export const proveProblem = (destination: string, refused: Exclude<Proved, { kin
       return { status: 409, code: 'no-secret', detail };
     }
     case 'over': {
-      const then = refused.result === 'done' ? 'what it saw was in that answer only' : `it ended as ${refused.result}`;
-      const detail = `this request has had its drill, decided at ${iso(refused.decidedAtMs)}; ${then}. For another drill, use another request id`;
+      const detail = `this request has had its drill, decided at ${iso(refused.decidedAtMs)}; what it saw was in that answer only. For another drill, use another request id`;
       return { status: 409, code: 'drill-over', detail };
+    }
+    case 'running': {
+      const detail = `this request has a drill under way, decided at ${iso(refused.sinceMs)}: its answer goes to whoever asked first`;
+      return { status: 409, code: 'drill-running', detail };
     }
     case 'absent':
     case 'reused':

@@ -26,8 +26,12 @@ export interface Ready {
 export interface Work<Refused> {
   /** Looks without writing. */
   look(): Promise<Ready | Refused>;
-  /** Does what was decided, or finds it done; gives the result. Must be safe to repeat after any failure. */
-  act(decision: Decided): Promise<string>;
+  /**
+   * Does what was decided, or finds it done; gives the result. Must be safe to repeat after any failure. `isNew`: this
+   * call has recorded it; if not, an earlier one has, which may still be at it or may have been cut off. A refusal
+   * concludes nothing: the same request may be sent again later.
+   */
+  act(decision: Decided, isNew: boolean): Promise<string | Refused>;
 }
 
 export type Once<Refused> =
@@ -58,7 +62,7 @@ const isReady = (looked: { readonly kind: string }): looked is Ready => looked.k
 
 type Standing =
   | { readonly kind: 'none' }
-  | { readonly kind: 'known'; readonly decision: Decided }
+  | { readonly kind: 'known'; readonly decision: Decided; readonly isNew?: true }
   | { readonly kind: 'reused' }
   | { readonly kind: 'newer' };
 
@@ -83,7 +87,7 @@ const record = async (world: Needs, asked: Asked, before: string): Promise<Recor
     carried: {},
   };
   const created = await world.ledger.create<Decided>(decision);
-  if (created.kind === 'written') return { kind: 'known', decision };
+  if (created.kind === 'written') return { kind: 'known', decision, isNew: true };
   const there = standing(asked, created.present);
   if (there.kind === 'none')
     throw new PortUnavailable('ledger', `decision ${asked.request} vanished while it was made`);
@@ -91,11 +95,17 @@ const record = async (world: Needs, asked: Asked, before: string): Promise<Recor
 };
 
 const goOn = async <Refused>(world: Needs, recorded: Recorded, work: Work<Refused>): Promise<Once<Refused>> =>
-  recorded.kind === 'known' ? carryOut(world, recorded.decision, work) : recorded;
+  recorded.kind === 'known' ? carryOut(world, recorded, work) : recorded;
 
-const carryOut = async <Refused>(world: Needs, decision: Decided, work: Work<Refused>): Promise<Once<Refused>> => {
+const carryOut = async <Refused>(
+  world: Needs,
+  { decision, isNew }: Extract<Recorded, { kind: 'known' }>,
+  work: Work<Refused>,
+): Promise<Once<Refused>> => {
   if (decision.result !== undefined) return { kind: 'decided', decision, result: decision.result };
-  const result = await conclude(world, decision, await work.act(decision));
+  const acted = await work.act(decision, isNew === true);
+  if (typeof acted !== 'string') return acted;
+  const result = await conclude(world, decision, acted);
   const { request, command, actor, before, event, destination } = decision;
   world.telemetry.line('decision.made', { request, command, actor, before, event, destination, result });
   return { kind: 'decided', decision, result };

@@ -2,6 +2,7 @@
 import type { DrillWish } from '../../core/drill.ts';
 import { readingOf } from '../../core/drill-reading.ts';
 import type { Destination, Gate, Pause } from '../../core/items.ts';
+import { FUNCTION_MS, SKEW_MARGIN_MS } from '../../core/limits.ts';
 import type { Found, World } from '../../ports.ts';
 import { signingSecrets } from '../../steps/signing.ts';
 import { DONE, decideOnce, type Ready } from './decide.ts';
@@ -25,14 +26,19 @@ type Refused =
   | { readonly kind: 'closed'; readonly untilMs: number }
   /** Nothing is ever sent there. */
   | { readonly kind: 'shadow' }
-  | { readonly kind: 'no-secret' };
+  | { readonly kind: 'no-secret' }
+  /** An earlier call of this request is at it; its answer goes to that one. */
+  | { readonly kind: 'running'; readonly sinceMs: number };
 
 export type Proved =
   | { readonly kind: 'done'; readonly config: Destination; readonly atMs: number; readonly parts: readonly PartDone[] }
-  /** This request has run its drill before, and what it saw was in that answer only; or it was refused then. */
-  | { readonly kind: 'over'; readonly decidedAtMs: number; readonly result: string }
+  /** This request has run its drill before. What it saw was in that answer only. */
+  | { readonly kind: 'over'; readonly decidedAtMs: number }
   | { readonly kind: 'reused' }
   | Refused;
+
+/** Whoever has recorded a drill is at it no longer than this, by whatever clock. */
+const RUN_MS_MAX = FUNCTION_MS + SKEW_MARGIN_MS;
 
 export const prove = async (world: Needs, asked: ProveAsked): Promise<Proved> => {
   const { wish, evenIfPaused, ...said } = asked;
@@ -43,9 +49,10 @@ export const prove = async (world: Needs, asked: ProveAsked): Promise<Proved> =>
     {
       look: () => look(world, asked),
       // Run again after a failure, it is another drill, under other keys.
-      act: async () => {
+      act: async ({ decidedAtMs }, isNew) => {
+        if (!isNew && world.clock.nowMs() < decidedAtMs + RUN_MS_MAX) return { kind: 'running', sinceMs: decidedAtMs };
         const looked = await lookFor(world, asked);
-        if (looked.kind !== 'fit') return looked.kind;
+        if (looked.kind !== 'fit') return looked;
         const { config } = looked;
         const atMs = world.clock.nowMs();
         const secrets = await signingSecrets(world, asked.destination);
@@ -56,7 +63,7 @@ export const prove = async (world: Needs, asked: ProveAsked): Promise<Proved> =>
     },
   );
   if (once.kind !== 'decided') return once;
-  if (ran === undefined) return { kind: 'over', decidedAtMs: once.decision.decidedAtMs, result: once.result };
+  if (ran === undefined) return { kind: 'over', decidedAtMs: once.decision.decidedAtMs };
   tell(world, asked, ran);
   return ran;
 };

@@ -157,9 +157,9 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
     description:
       'Sends marked test events there, as deliveries are sent, and changes nothing but the record. Answers alone never show ' +
       'how many effects there were: `deserves` stays `not-shown` here, until somebody has counted the effects of each `event`. ' +
-      'It takes up to 45 seconds. What it has seen is in this answer only; the same request again is a 409.',
+      'It takes up to 45 seconds. What it has seen is in this answer only; the same request again, or meanwhile, is a 409.',
     answers: { 200: drillAnswer },
-    refusals: ['destination-paused', 'destination-closed', 'shadow-mode', 'no-secret', 'drill-over'],
+    refusals: ['destination-paused', 'destination-closed', 'shadow-mode', 'no-secret', 'drill-running', 'drill-over'],
   },
   rotateSecret: {
     summary: 'A new signing secret; the older ones sign beside it for the overlap',
