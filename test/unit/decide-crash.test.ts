@@ -4,6 +4,7 @@
  */
 
 import { describe, expect, it } from 'vitest';
+import { unpacked } from '../../functions/adapters/ledger/codec/packing.ts';
 import { PortUnavailable } from '../../functions/ports.ts';
 import { CALLS, decideBy, decisionOf } from '../support/decisions.ts';
 import { openTestWorld, type TestWorld } from '../support/world.ts';
@@ -61,8 +62,10 @@ const withoutNames = (text: string): string => text.replaceAll(NAMES_OF_WRITES, 
 const recordsOf = (world: TestWorld): readonly string[] => {
   const latest = new Map(world.store.writes.map(({ ref, after }) => [JSON.stringify(ref), after]));
   return [...latest].map(([ref, record]) => {
-    const { jh: _head, wid: _writes, ...rest } = record ?? {};
-    return withoutNames(`${ref} ${JSON.stringify(rest)}`);
+    const { jh: _head, wid: _writes, z, ...rest } = record ?? {};
+    // Packed, the names in a journal could not be told from the rest of it.
+    const texts = z?.B === undefined ? {} : unpacked({ z: z.B });
+    return withoutNames(`${ref} ${JSON.stringify({ ...rest, ...texts })}`);
   });
 };
 
