@@ -28,10 +28,10 @@ import {
 
 const CONCURRENCY = 16;
 const PAYLOADS = [
-  { label: '1 KB', bytes: 1_024, count: 800 },
-  { label: '64 KB', bytes: 65_536, count: 300 },
+  { label: '1 KB', bytes: 1_024, count: 400 },
+  { label: '64 KB', bytes: 65_536, count: 150 },
 ] as const;
-const WARM = 2_000;
+const WARM = 800;
 const SHORT = 40;
 
 /** What our own code may cost beside a bare request in and a request out with a socket each, in processor time. */

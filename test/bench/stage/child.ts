@@ -11,6 +11,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
+import { systemClock } from '../../../functions/adapters/system.ts';
 import type { Spread } from './messages.ts';
 
 export interface Subject {
@@ -42,6 +43,8 @@ interface Wire {
   readonly ask: Ask;
 }
 
+const CLOSE_MS = 2_000;
+
 /** The child's side: serves until the parent lets go. */
 export const serve = async (open: () => Promise<Subject>): Promise<void> => {
   const subject = await open();
@@ -52,7 +55,12 @@ export const serve = async (open: () => Promise<Subject>): Promise<void> => {
     );
   });
   process.on('disconnect', () => {
-    void subject.close().finally(() => process.exit());
+    // Its server may be gone before it, and some clients wait for theirs to come back.
+    const closed = Promise.race([subject.close(), systemClock.sleep(CLOSE_MS)]);
+    closed.then(
+      () => process.exit(),
+      () => process.exit(),
+    );
   });
   process.send?.({ ready: { url: subject.url } });
 };
