@@ -75,6 +75,8 @@ const lived = async (): Promise<{ readonly world: TestWorld; readonly said: Said
     await world.deliver(EVENT, PARTNER);
     await world.clock.advance(60_000);
   }
+  world.sender.script(answered(200), answered(400, { excerpt: echo }));
+  await call('POST', `/v1/destinations/${PARTNER}/prove`, { reason: 'is a repeat harmless?', parts: ['repeat'] });
   await call('POST', `/v1/destinations/${PARTNER}/rotate-secret`, { reason: 'turn it', signingSecret: NEXT });
   await call('POST', `/v1/destinations/${PARTNER}/pause`, { reason: 'look' });
   await call('POST', `/v1/destinations/${PARTNER}/resume`, { reason: 'looked' });

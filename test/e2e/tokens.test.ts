@@ -219,6 +219,17 @@ describe('the signing secret of a destination', () => {
     expect((await rotate(world, 'r-1', { overlapHours: 2 })).body).toMatchObject({ code: 'request-reused' });
   });
 
+  it.each([1 / 3, 1.23456789, 1e-11])(
+    'takes an overlap of %d hours, which is no whole number of milliseconds',
+    async (overlapHours) => {
+      const world = openTestWorld();
+      await world.destination(PARTNER);
+      const answer = await rotate(world, 'r-1', { overlapHours });
+      expect(answer.status).toBe(200);
+      expect(liveIn(answer)).toHaveLength(2);
+    },
+  );
+
   it('ends the older ones at once where the overlap is zero', async () => {
     const world = openTestWorld();
     await world.destination(PARTNER);

@@ -88,7 +88,7 @@ const rotate = async (world: Needs, asked: RotateAsked): Promise<string | undefi
       item: 'secret',
       version: (read?.version ?? 0) + 1,
       destination: asked.destination,
-      ...rotated(read, text, asked.overlapHours * HOUR_MS, nowMs),
+      ...rotated(read, text, Math.ceil(asked.overlapHours * HOUR_MS), nowMs),
       rotatedBy: asked.request,
       updatedAtMs: nowMs,
       carried: read?.carried ?? {},
