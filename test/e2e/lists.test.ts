@@ -240,14 +240,14 @@ describe('a destination', () => {
     expect(await show(world)).toMatchObject({ parked: { oldestLeftMs: 0 } });
   });
 
-  it('shows the end of a key’s life where that comes first', async () => {
-    const world = await opened(openTestWorld(), { keyLifeHours: 1, schedule: [60] });
+  it.each([1, 0.777_777_777])('shows the end of a key’s life where that comes first: %d hours', async (hours) => {
+    const world = await opened(openTestWorld(), { keyLifeHours: hours, schedule: [60] });
     world.sender.script(answered(500));
     const sentAtMs = world.clock.nowMs();
     await world.run(2_000);
     await decideBy(world, CALLS.pause, 'hold');
     await world.run(120_000);
-    const leftMs = sentAtMs + 3_600_000 - world.clock.nowMs();
+    const leftMs = sentAtMs + Math.floor(hours * 3_600_000) - world.clock.nowMs();
     expect(await show(world)).toMatchObject({ parked: { count: 1, oldestLeftMs: leftMs, oldestEndsBy: 'key-life' } });
   });
 

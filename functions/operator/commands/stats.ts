@@ -117,7 +117,7 @@ const endOf = (config: Destination, row: Pending) => {
   const horizonMs = row.horizonFromMs + HORIZON_MS;
   const { repeatSafe, keyLifeHours } = config;
   const keyed = repeatSafe && keyLifeHours !== null && row.keyFromMs !== undefined;
-  const keyEndMs = keyed ? row.keyFromMs + keyLifeHours * HOUR_MS : Number.POSITIVE_INFINITY;
+  const keyEndMs = keyed ? row.keyFromMs + Math.floor(keyLifeHours * HOUR_MS) : Number.POSITIVE_INFINITY;
   return keyEndMs < horizonMs
     ? ({ endsAtMs: keyEndMs, endsBy: 'key-life' } as const)
     : ({ endsAtMs: horizonMs, endsBy: 'horizon' } as const);
