@@ -61,19 +61,24 @@ export interface Tally {
 }
 
 /** From now on the workers are killed as the fire says. */
-export const killAt = (fire: Fire, destination: Destination, pool: Pool): void => {
+export const killAt = (
+  fire: Fire,
+  destination: Pick<Destination, 'onEffect'>,
+  pool: Pick<Pool, 'kill'>,
+  later: (run: () => void, ms: number) => void = setTimeout,
+): void => {
   const left = [...fire.kills];
   destination.onEffect((effects) => {
     const [next] = left;
     if (next === undefined || effects < next.effects) return;
     left.shift();
-    setTimeout(() => pool.kill(next.draw), next.laterMs);
+    later(() => pool.kill(next.draw), next.laterMs);
   });
 };
 
 export const countsOf = (
   { events }: Fire,
-  { effects, effectsOf }: Destination,
+  { effects, effectsOf }: Pick<Destination, 'effects' | 'effectsOf'>,
 ): Pick<Tally, 'effects' | 'duplicates'> => ({
   effects,
   duplicates: events.reduce((sum, event) => sum + Math.max(0, effectsOf(event) - 1), 0),
