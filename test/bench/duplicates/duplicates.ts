@@ -55,14 +55,18 @@ export const duplicatesBench: Bench = async (context) => {
 /** At a destination of its own. */
 const tallied = async ({ say }: BenchContext, name: string, fire: Fire, rival: Rival): Promise<Tally> => {
   const destination = await openDestination();
+  const telling = setInterval(() => say(`${name}: ${destination.effects} of ${fire.events.length}`), TELL_MS);
   try {
     const tally = await rival(fire, destination, WORKERS, AT_ONCE);
     say(`${name}: ${JSON.stringify(tally)}`);
     return tally;
   } finally {
+    clearInterval(telling);
     await destination.close();
   }
 };
+
+const TELL_MS = 20_000;
 
 // ---- the report ---------------------------------------------------------------------------------------------------
 
