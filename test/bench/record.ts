@@ -32,10 +32,16 @@ export const sectionOf = (measured: Measured): string =>
       : measured.missed.map((text) => `- **Missed**: ${text}`).join('\n'),
   ].join('\n\n');
 
+/** Columns under each other, as the formatter of the project wants them. */
 const tableOf = ({ title, columns, rows }: Table): string => {
-  const line = (cells: readonly (string | number)[]): string => `| ${cells.map(escaped).join(' | ')} |`;
-  const rule = numericColumns({ columns, rows }).map((isNumber) => (isNumber ? '---:' : '---'));
-  return [`### ${title}`, '', line(columns), `| ${rule.join(' | ')} |`, ...rows.map(line)].join('\n');
+  const cells = [columns, ...rows].map((row) => columns.map((_, at) => escaped(row[at] ?? '')));
+  const widths = columns.map((_, at) => Math.max(3, ...cells.map((row) => row[at]?.length ?? 0)));
+  const numeric = numericColumns({ columns, rows });
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, at) => (numeric[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0))).join(' | ')} |`;
+  const rule = widths.map((width, at) => (numeric[at] ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)));
+  const [head = [], ...body] = cells;
+  return [`### ${title}`, '', line(head), line(rule), ...body.map(line)].join('\n');
 };
 
 const escaped = (cell: string | number): string => `${cell}`.replaceAll('|', '\\|');

@@ -67,7 +67,14 @@ describe('the report of a benchmark', () => {
     const before = '# Benchmarks\n\nBy hand.\n\n## cost: old\n\nold figures\n\n## cold: starts\n\nits figures\n';
     const after = replaced(before, 'cost', sectionOf(MEASURED));
     expect(after).toContain('# Benchmarks\n\nBy hand.\n\n## cost: units of a delivery\n');
-    expect(after).toContain('| path | units | says |\n| --- | ---: | --- |\n| ours | 7 | a\\|b |');
+    expect(after).toContain(
+      [
+        '| path          | units | says |',
+        '| ------------- | ----: | ---- |',
+        '| ours          |     7 | a\\|b |',
+        '| a longer name |    10 |      |',
+      ].join('\n'),
+    );
     expect(after).toContain('\n## cold: starts\n\nits figures\n');
     expect(after).not.toContain('old figures');
     expect(replaced(after, 'cost', sectionOf(MEASURED))).toBe(after);
