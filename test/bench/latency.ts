@@ -37,7 +37,7 @@ export const latencyBench: Bench = async (context) => {
       tables.push(await ofRival(context, rival, destination, numbers));
     }
     return {
-      title: 'Latency: what the receiver adds to the destination',
+      title: 'what the receiver adds to the destination',
       method: METHOD,
       versions: {},
       tables,

@@ -90,7 +90,7 @@ const measured = async (
   const { ours = Number.NaN, bare = Number.NaN } = ceiling ?? {};
   const perCpuSec = Math.round(1e6 / ours);
   return {
-    title: 'Throughput: deliveries a second, and processor time of each',
+    title: 'deliveries a second, and processor time of each',
     method: METHOD,
     versions,
     tables,
