@@ -28,11 +28,14 @@ export interface ServerOptions {
   readonly version: string;
   readonly readyAt: RegExp;
   readonly stopBy: NodeJS.Signals;
+  /** Where this process ends first; SIGKILL unless the server would leave something of the system behind. */
+  readonly endBy?: NodeJS.Signals;
   /** Another user, where a server refuses to run as root. */
   readonly as?: { readonly uid: number; readonly gid: number };
 }
 
 const START_MS = 30_000;
+const END_MS = 500;
 const INSTALL_MS = 240_000;
 
 export const startServer = async (options: ServerOptions): Promise<Server> => {
@@ -40,7 +43,9 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: dataDir, ...options.as });
   const clear = (): void => rmSync(dataDir, { recursive: true, force: true });
   const endWithUs = (): void => {
-    child.kill('SIGKILL');
+    child.kill(options.endBy ?? 'SIGKILL');
+    // Nothing can be awaited any more, and a server that shuts down writes once more.
+    if (options.endBy !== undefined) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, END_MS);
     clear();
   };
   process.once('exit', endWithUs);
