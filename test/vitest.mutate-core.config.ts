@@ -12,7 +12,7 @@ export default defineConfig({
     include: unit(
       '{machine,decide}*',
       '{acceptance,breaker,estimate,finding,fingerprint,gate,headers,ids,instant,journal}',
-      '{judge,keys,keys-table,limits,look-after,message,outcome,phase,push-signature,retry-after}',
+      '{doubt,judge,keys,keys-table,limits,look-after,message,outcome,phase,push-signature,retry-after}',
       '{schedule,signature,submission,target,trace,destination-input}',
     ),
     // The zone of a process cannot be changed in a thread, which is where the mutants run.
