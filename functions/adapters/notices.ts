@@ -11,7 +11,8 @@ export const createLedgerNotices = (ledger: Ledger, clock: Pick<Clock, 'nowMs'>)
   return {
     marked: async () => {
       const nowMs = clock.nowMs();
-      if (kept !== undefined && nowMs - kept.atMs < AGE_MS_MAX) return kept.marked;
+      // By its amount: a clock that was set back must not make it last.
+      if (kept !== undefined && Math.abs(nowMs - kept.atMs) < AGE_MS_MAX) return kept.marked;
       const found = await ledger.load({ item: 'notice-register' });
       // Newer code keeps it in its own way, and tells whom it has to tell.
       kept = { marked: found.kind === 'found' ? found.item.destinations : [], atMs: nowMs };

@@ -10,6 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import { fingerprintOfBytes } from './fingerprint.ts';
+import { withHiddenShown } from './hidden.ts';
 import { type DestinationId, type EventId, parseEventId } from './ids.ts';
 import { formatInstant } from './instant.ts';
 import type { Gate, Heartbeat } from './items.ts';
@@ -37,6 +38,12 @@ export type Notice =
 
 export type NoticeKind = Notice['kind'];
 
+/** Reason to tell: of what, and since when that stands. */
+export interface Occasion {
+  readonly notice: Notice;
+  readonly sinceMs: number;
+}
+
 /** What stands in the ledger of it, and since when. */
 export interface Fact {
   readonly kind: NoticeKind;
@@ -60,25 +67,30 @@ const NOTICE_EVENT = /^notice~[a-z-]+~\d{8}T\d{4}Z~[A-Za-z0-9_-]{22}$/;
 export const isNoticeEvent = (event: EventId): boolean => NOTICE_EVENT.test(event);
 
 /** What the write of a delivery gives reason to say. */
-export const noticesOfChange = (before: Delivery, after: Delivery): readonly Notice[] =>
+export const noticesOfChange = (before: Delivery, after: Delivery): readonly Occasion[] =>
   before.status === 'quarantined' ? [] : noticesOfRow(after);
 
 /** The same from a row that is met again: whoever has written it may have died before it could speak. */
-export const noticesOfRow = (row: Delivery): readonly Notice[] => {
+export const noticesOfRow = (row: Delivery): readonly Occasion[] => {
   if (row.status !== 'quarantined' || isNoticeEvent(row.event)) return [];
-  const { event, destination } = row;
-  const gone: readonly Notice[] = row.reason === 'gone' ? [{ kind: 'destination-paused', destination }] : [];
-  return [{ kind: 'delivery-quarantined', event, destination }, ...gone];
+  const { event, destination, endedAtMs: sinceMs } = row;
+  const gone: readonly Occasion[] =
+    row.reason === 'gone' ? [{ notice: { kind: 'destination-paused', destination }, sinceMs }] : [];
+  return [{ notice: { kind: 'delivery-quarantined', event, destination }, sinceMs }, ...gone];
 };
 
 /** Later than this, whoever meets a thing again has not interrupted anybody who was about to speak. */
 export const isRecent = (atMs: number, nowMs: number): boolean => nowMs - atMs < NOTICE_WINDOW_MS;
 
 /** What a failed attempt has made of the gate. Each further failure says it again, so that no crash can hide it. */
-export const noticesOfGate = (gate: Gate, nowMs: number): readonly Notice[] => {
-  const { destination } = gate;
-  if (isPausedBySystem(gate)) return [{ kind: 'destination-paused', destination }];
-  return isFailing(gate, nowMs) ? [{ kind: 'destination-failing', destination }] : [];
+export const noticesOfGate = (gate: Gate, nowMs: number): readonly Occasion[] => {
+  const { destination, pause, failures } = gate;
+  if (pause !== undefined && isPausedBySystem(gate)) {
+    return [{ notice: { kind: 'destination-paused', destination }, sinceMs: pause.sinceMs }];
+  }
+  return failures !== undefined && isFailing(gate, nowMs)
+    ? [{ notice: { kind: 'destination-failing', destination }, sinceMs: failures.sinceMs }]
+    : [];
 };
 
 const isPausedBySystem = ({ pause }: Gate): boolean => pause?.by === SYSTEM;
@@ -168,9 +180,12 @@ const aboutDestination = (kind: NoticeKind, destination: DestinationId, atMs: nu
 
 export const windowOf = (atMs: number): number => atMs - (atMs % NOTICE_WINDOW_MS);
 
-/** Names the publish of a reference, and what one process need not say twice. */
-export const noticeKey = (notice: Notice, nowMs: number): string =>
-  publishKeyOf('notice', notice.kind, thingOf(notice), windowOf(nowMs));
+/**
+ * Names the publish of a reference, and what one process need not say twice. By the window of what has happened, so that
+ * an old thing which is met again takes no place of a new one; and by that of now, so that what got lost is said again.
+ */
+export const noticeKey = ({ notice, sinceMs }: Occasion, nowMs: number): string =>
+  publishKeyOf('notice', notice.kind, thingOf(notice), windowOf(sinceMs), windowOf(nowMs));
 
 const thingOf = (notice: Notice): string => {
   switch (notice.kind) {
@@ -204,7 +219,8 @@ export const noticeSubmission = (fact: Fact, to: DestinationId): Submission => {
       at: formatInstant(atMs),
       ...(destination === undefined ? {} : { destination }),
       ...details,
-      says,
+      // It is read by people, in whatever shows it: an id or a reason may not turn the direction of what stands behind it.
+      says: withHiddenShown(says),
       look: look.map(shellWord).join(' '),
       page,
     }),

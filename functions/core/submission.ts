@@ -21,6 +21,9 @@ export type SubmissionResult =
 
 const MEMBERS = new Set(['id', 'type', 'payload', 'payloadBase64', 'contentType', 'destinations', 'deliverAt']);
 
+/** Events of the product itself, made by it alone: their ids say what they are, and nobody else's may. */
+const OWN_EVENT = /^(?:notice|test)~/;
+
 const bad = (field: string, reason: string): SubmissionResult => ({ kind: 'bad', code: 'invalid', field, reason });
 
 export const readSubmission = (document: JsonDocument, node: JsonNode, nowMs: number): SubmissionResult => {
@@ -30,6 +33,7 @@ export const readSubmission = (document: JsonDocument, node: JsonNode, nowMs: nu
 
   const id = parseEventId(scalar(memberOf(node, 'id')));
   if (id.kind === 'bad') return bad('id', id.reason);
+  if (OWN_EVENT.test(id.id)) return bad('id', 'must not begin with "notice~" or "test~": these are our own events');
   const type = typeOf(memberOf(node, 'type'));
   if (type.kind === 'bad') return bad('type', type.reason);
   const destinations = destinationsOf(memberOf(node, 'destinations'));

@@ -8,6 +8,7 @@
  * From there on it is a delivery like all others. A message that comes again finds its events accepted, and completes
  * what is missing.
  */
+import type { DestinationId } from '../core/ids.ts';
 import { DUE_SHARDS } from '../core/limits.ts';
 import {
   type Fact,
@@ -19,7 +20,9 @@ import {
   quarantinedFact,
   silentFact,
 } from '../core/notice.ts';
+import { LedgerCorrupt } from '../ports.ts';
 import { accept } from '../steps/accept.ts';
+import { brokenItem } from '../steps/broken-item.ts';
 import { ack, type Verdict } from './answer.ts';
 import type { Receiver, Run } from './run.ts';
 
@@ -29,13 +32,23 @@ export const tellNotice = async (world: Receiver, run: Run, notice: Notice): Pro
   if (fact === undefined) return ack('nothing-to-tell');
   for (const to of marked) {
     if (to === fact.destination) continue;
-    const config = await world.ledger.load({ item: 'destination', destination: to });
-    // The register is only where to look: the settings say whether it is still marked.
-    if (config.kind !== 'found' || config.item.notices !== true || config.item.deletedAtMs !== undefined) continue;
-    await accept(world, noticeSubmission(fact, to), { kind: 'queue', cause: run.cause, own: true });
-    world.telemetry.line('notice.told', { notice: fact.kind, about: fact.about, destination: to });
+    try {
+      await tellOne(world, run, fact, to);
+    } catch (error) {
+      // Settings that nobody can read take no notice from the others.
+      if (!(error instanceof LedgerCorrupt)) throw error;
+      brokenItem(world.telemetry, { run: run.id, destination: to }, error);
+    }
   }
   return ack('told');
+};
+
+const tellOne = async (world: Receiver, run: Run, fact: Fact, to: DestinationId): Promise<void> => {
+  const config = await world.ledger.load({ item: 'destination', destination: to });
+  // The register is only where to look: the settings say whether it is still marked.
+  if (config.kind !== 'found' || config.item.notices !== true || config.item.deletedAtMs !== undefined) return;
+  await accept(world, noticeSubmission(fact, to), { kind: 'queue', cause: run.cause, own: true });
+  world.telemetry.line('notice.told', { notice: fact.kind, about: fact.about, destination: to });
 };
 
 const factOf = async (world: Receiver, notice: Notice): Promise<Fact | undefined> => {

@@ -12,7 +12,7 @@
  */
 import { awaitsResult, countedOnce, isAbove, shareOf } from '../core/judge.ts';
 import type { Message } from '../core/message.ts';
-import { isRecent, type Notice } from '../core/notice.ts';
+import { isRecent, type Occasion } from '../core/notice.ts';
 import type { Operation, OperationMessage } from '../core/operations.ts';
 import { raise } from '../steps/notices.ts';
 import { judgeMessage } from '../steps/redrive-judge.ts';
@@ -46,14 +46,17 @@ export const redrive = async (world: Receiver, run: Run, message: TurnMessage): 
   if (operation.state !== 'running' || !isOurs) {
     // Whoever has ended it may have died before it could say so.
     if (operation.endedAtMs !== undefined && isRecent(operation.endedAtMs, world.clock.nowMs()))
-      await raise(world, [finishedNotice(operation)]);
+      await raise(world, [finishing(operation, operation.endedAtMs)]);
     return ack('done');
   }
   await takeTurn({ world, run, operation, turn: message.turn });
   return ack('redriven');
 };
 
-const finishedNotice = ({ operation }: Operation): Notice => ({ kind: 'redrive-finished', operation });
+const finishing = ({ operation }: Operation, endedAtMs: number): Occasion => ({
+  notice: { kind: 'redrive-finished', operation },
+  sinceMs: endedAtMs,
+});
 
 const takeTurn = async (at: Turn): Promise<void> => {
   const { world, run, operation } = at;
@@ -162,5 +165,5 @@ const end = async (
     deadBefore: ended.deadBefore,
     deadAfter: ended.deadAfter,
   });
-  if (ended.endedAtMs !== undefined) await raise(world, [finishedNotice(ended)]);
+  if (ended.endedAtMs !== undefined) await raise(world, [finishing(ended, ended.endedAtMs)]);
 };

@@ -34,8 +34,10 @@ const tellSilence = async (
   beats: readonly Heartbeat[],
 ): Promise<void> => {
   const nowMs = world.clock.nowMs();
-  const notice = { kind: 'sweep-silent' } as const;
-  if (silentFact(beats, nowMs) !== undefined) await publishNotice(world, notice, noticeKey(notice, nowMs));
+  const fact = silentFact(beats, nowMs);
+  if (fact === undefined) return;
+  const occasion = { notice: { kind: 'sweep-silent' }, sinceMs: fact.atMs } as const;
+  await publishNotice(world, occasion, noticeKey(occasion, nowMs));
 };
 
 /** Never throws for a port that is away: then there is no number, which is an alarm by itself. Gives the heartbeats. */

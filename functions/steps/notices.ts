@@ -9,21 +9,21 @@
  * the push that comes again, the next failure, the next tick.
  */
 import { noticeBody } from '../core/message.ts';
-import { type Notice, noticeKey } from '../core/notice.ts';
+import { noticeKey, type Occasion } from '../core/notice.ts';
 import { LedgerCorrupt, PortUnavailable, type World } from '../ports.ts';
 import { notPublished } from './not-published.ts';
 
 export type Raising = Pick<World, 'queue' | 'telemetry' | 'clock' | 'notices'>;
 
-export const raise = async (world: Raising, notices: readonly Notice[]): Promise<void> => {
-  for (const notice of notices) await raiseOne(world, notice);
+export const raise = async (world: Raising, occasions: readonly Occasion[]): Promise<void> => {
+  for (const occasion of occasions) await raiseOne(world, occasion);
 };
 
-const raiseOne = async (world: Raising, notice: Notice): Promise<void> => {
-  const key = noticeKey(notice, world.clock.nowMs());
+const raiseOne = async (world: Raising, occasion: Occasion): Promise<void> => {
+  const key = noticeKey(occasion, world.clock.nowMs());
   if (world.notices === undefined || world.notices.wasRaised(key)) return;
   if (!(await isAnybodyMarked(world, world.notices))) return;
-  if (await publishNotice(world, notice, key)) world.notices.raised(key);
+  if (await publishNotice(world, occasion, key)) world.notices.raised(key);
 };
 
 const isAnybodyMarked = async ({ telemetry }: Raising, notices: NonNullable<Raising['notices']>): Promise<boolean> => {
@@ -39,7 +39,7 @@ const isAnybodyMarked = async ({ telemetry }: Raising, notices: NonNullable<Rais
 /** Also for whoever may not read who is marked: then the receiver finds out that nobody is. */
 export const publishNotice = async (
   { queue, telemetry }: Pick<World, 'queue' | 'telemetry'>,
-  notice: Notice,
+  { notice }: Occasion,
   key: string,
 ): Promise<boolean> => {
   const published = await queue.publish({ key, body: noticeBody(notice), delaySec: 0 });

@@ -9,7 +9,7 @@ import {
   NOTICE_WINDOW_MS,
   SWEEP_SILENT_MS,
 } from '../../functions/core/notice.ts';
-import { type Notices, PortUnavailable } from '../../functions/ports.ts';
+import { LedgerCorrupt, type Notices, PortUnavailable } from '../../functions/ports.ts';
 import type { Receiver } from '../../functions/receiver/run.ts';
 import { reconcile } from '../../functions/reconciler/watch.ts';
 import { ran } from '../support/cli.ts';
@@ -192,6 +192,17 @@ describe('notices of one kind about one destination', () => {
     expect(world.telemetry.counted('event-conflict')).toBe(0);
   });
 
+  it('of now are not kept back by a push that comes again for what was told in the quarter before', async () => {
+    const world = await noticeWorld();
+    await world.clock.advance(NOTICE_WINDOW_MS - (world.clock.nowMs() % NOTICE_WINDOW_MS) - 2 * MINUTE_MS);
+    await refused(world, 'before');
+    await world.run(3 * MINUTE_MS);
+    await world.push(deliverMessage('before', 'partner'));
+    await refused(world, 'behind');
+    await world.run(MINUTE_MS);
+    expect(toldAt(world)).toMatchObject([{ event: 'before' }, { event: 'behind' }]);
+  });
+
   it('are one message a process, however many deliveries a storm holds', async () => {
     const world = await noticeWorld();
     for (let n = 0; n < 30; n += 1) await refused(world, `storm-${n}`);
@@ -212,6 +223,30 @@ describe('whoever is marked', () => {
     ]);
     expect(kindsAt(world, 'https://partner.example/hook')).toHaveLength(1);
     expect(noticeEvents(world)).toHaveLength(2);
+  });
+
+  it('is told although the settings of another are broken', async () => {
+    const world = await noticeWorld();
+    await world.destination('pager', { url: 'https://pager.example/hook', notices: true });
+    world.ledgerHooks.before = ({ kind, ref }) => {
+      if (kind === 'load' && ref?.item === 'destination' && ref.destination === 'ops') {
+        throw new LedgerCorrupt('destination#ops', 'config', 'nobody can read it');
+      }
+    };
+    await refused(world, 'order-1');
+    await world.run(MINUTE_MS);
+    expect(kindsAt(world, 'https://pager.example/hook')).toEqual(['delivery-quarantined']);
+    expect(world.telemetry.counted('ledger-corrupt')).toBe(1);
+  });
+
+  it('is told soon after a clock that ran ahead was set right', async () => {
+    let nowMs = 10 * NOTICE_WINDOW_MS;
+    const world = openTestWorld();
+    const notices = createLedgerNotices(world.ports.ledger, { nowMs: () => nowMs });
+    expect(await notices.marked()).toEqual([]);
+    await world.destination('ops', { url: OPS_URL, notices: true });
+    nowMs -= NOTICE_WINDOW_MS;
+    expect(await notices.marked()).toEqual(['ops']);
   });
 
   it.each<[string, (world: TestWorld) => Promise<unknown>]>([
@@ -386,6 +421,21 @@ describe('a crash, or a port that is away', () => {
   });
 });
 
+describe('a producer', () => {
+  const id = 'notice~delivery-quarantined~20261129T1200Z~AAAAAAAAAAAAAAAAAAAAAA';
+
+  it('can neither make a notice nor take its place, by the API or by the queue', async () => {
+    const world = await noticeWorld();
+    await world.destination('ops', { url: OPS_URL, notices: true, acceptFromQueue: true });
+    const event = { id, payload: { notice: 'all is well' }, destinations: ['ops'] };
+    expect(await world.submit(event)).toMatchObject({ status: 422, body: { field: 'id' } });
+    expect((await world.push({ kind: 'event', format: 1, event })).status).toBe(200);
+    await world.run(MINUTE_MS);
+    expect(written(world, 'poison')).toBe(1);
+    expect([noticeEvents(world), toldAt(world)]).toEqual([[], []]);
+  });
+});
+
 describe('a message can say nothing that the ledger does not say', () => {
   it.each([
     { notice: 'delivery-quarantined', event: 'well', destination: 'partner' },
@@ -420,6 +470,36 @@ describe('the setting', () => {
     expect(wordsIn((await visitor.get('/console/destinations/ops')).text)).toContain('Notices it is told');
     expect(wordsIn((await visitor.get('/console/destinations')).text)).toContain('takes notices');
   });
+
+  it.each([1, 2, 3, 4, 5, 6])(
+    'set and taken back at once is the same in settings and register: turn %i',
+    async (turns) => {
+      const world = await noticeWorld();
+      let asked = 0;
+      const setting = (notices: boolean) => world.destination('ops', { url: OPS_URL, notices });
+      let again: Promise<unknown> | undefined;
+      // Whoever unmarks is held at one of the requests behind its settings, while another marks it again.
+      let isUnmarked = false;
+      world.ledgerHooks.before = async ({ kind, ref }) => {
+        if (again !== undefined) return;
+        isUnmarked ||= kind === 'load' && ref?.item === 'notice-register';
+        if (isUnmarked) asked += 1;
+        if (asked !== turns) return;
+        again = setting(true);
+        await again;
+      };
+      await setting(false);
+      await again;
+      delete world.ledgerHooks.before;
+      const config = await world.records.load({ item: 'destination', destination: destinationId('ops') });
+      const register = await world.records.load({ item: 'notice-register' });
+      const [isSet, isIn] = [
+        config.kind === 'found' && config.item.notices === true,
+        register.kind === 'found' && register.item.destinations.includes(destinationId('ops')),
+      ];
+      expect(isIn).toBe(isSet);
+    },
+  );
 
   it('is one of true and false', async () => {
     const world = openTestWorld();

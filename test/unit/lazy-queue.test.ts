@@ -58,6 +58,28 @@ describe('a queue that is opened when it is first used', () => {
     expect(embedded.stats(QUEUE)).toMatchObject({ delayed: 3 });
   });
 
+  it('that cannot be opened is a publish that failed, and is opened again by the next one', async () => {
+    const settings = infrai();
+    let reads = 0;
+    const failingOnce: TransportSettings = {
+      ...settings,
+      get transport() {
+        reads += 1;
+        // The first is read where the limits are told, the second where it is opened.
+        if (reads === 2) throw new Error('no client to be had');
+        return settings.transport as 'infrai';
+      },
+    } as TransportSettings;
+    const queue = createLazyQueue(failingOnce);
+    const publication = { key: 'k', body: '{}', delaySec: 60 };
+    expect(await queue.publish(publication)).toEqual({
+      kind: 'failed',
+      code: 'not-opened',
+      detail: 'no client to be had',
+    });
+    expect(await queue.publish(publication)).toMatchObject({ kind: 'published' });
+  });
+
   it('hands every question about dead letters on', async () => {
     const deadLetters = createLazyDeadLetters(infrai(), needs);
     expect(await deadLetters.stats()).toMatchObject({ kind: 'stats', dead: 0 });

@@ -80,7 +80,9 @@ describe('the id of a notice', () => {
 
 describe('a reason to tell', () => {
   const held = quarantinedRow();
-  const told = { kind: 'delivery-quarantined', event: held.event, destination: held.destination };
+  const { event, destination } = held;
+  const sinceMs = held.status === 'quarantined' ? held.endedAtMs : Number.NaN;
+  const told = { notice: { kind: 'delivery-quarantined', event, destination }, sinceMs };
 
   it('is a delivery that comes into quarantine, and only then', () => {
     expect(noticesOfChange(claimedRow(), held)).toEqual([told]);
@@ -91,7 +93,7 @@ describe('a reason to tell', () => {
 
   it('is also the pause of a destination that is gone', () => {
     const gone = quarantinedRow({ reason: 'gone' });
-    expect(noticesOfRow(gone)).toEqual([told, { kind: 'destination-paused', destination: gone.destination }]);
+    expect(noticesOfRow(gone)).toEqual([told, { notice: { kind: 'destination-paused', destination }, sinceMs }]);
   });
 
   it('is never the delivery of a notice', () => {
@@ -102,13 +104,14 @@ describe('a reason to tell', () => {
   });
 
   it.each([
-    ['a pause of the breaker', { pause: BREAKER, failures: FAILING }, 'destination-paused'],
-    ['failures for long enough', { failures: FAILING }, 'destination-failing'],
+    ['a pause of the breaker', { pause: BREAKER, failures: FAILING }, 'destination-paused', BREAKER.sinceMs],
+    ['failures for long enough', { failures: FAILING }, 'destination-failing', FAILING.sinceMs],
     ['one failure less', { failures: { ...FAILING, count: FAILING_COUNT - 1 } }, undefined],
     ['a burst', { failures: { ...FAILING, sinceMs: FAILING.sinceMs + 1 } }, undefined],
     ['none', {}, undefined],
-  ] as const)('is, at a gate, %s', (_what, gate: Partial<Gate>, kind) => {
-    const expected = kind === undefined ? [] : [{ kind, destination: gateItem().destination }];
+  ] as const)('is, at a gate, %s', (_what, gate: Partial<Gate>, kind, since = 0) => {
+    const notice = { kind, destination: gateItem().destination };
+    const expected = kind === undefined ? [] : [{ notice, sinceMs: since }];
     expect(noticesOfGate(gateItem(gate), T0_MS)).toEqual(expected);
   });
 });
@@ -180,6 +183,18 @@ describe('what is told', () => {
     );
   });
 
+  it('turns no line of whoever reads it around, and hides nothing, whatever an id or a reason holds', () => {
+    const row = quarantinedRow({ event: eventIdOf('x'), destination: destinationIdOf('a\u202egro.live\u200b') });
+    expect((payloadOf(factIn(quarantinedFact(row))) as { says: string }).says).toContain(
+      'A delivery to a\\u{202e}gro.live\\u{200b} is quarantined',
+    );
+    const stopped = { state: 'stopped', stoppedBecause: 'anna: \u2067late\u0007', endedAtMs: T0_MS } as const;
+    const { says } = payloadOf(factIn(finishedFact(operationItem({ operation: 'rd_1', ...stopped })))) as {
+      says: string;
+    };
+    expect(says).toBe('Redrive rd_1 is stopped: anna: \\u{2067}late\\u{7}.');
+  });
+
   it('is nothing of an answer: its text may hold what nobody should see', () => {
     const text = 'the answer of the destination';
     const row = quarantinedRow({ firstExcerpt: { attempt: 1, text }, latestExcerpt: { attempt: 1, text } });
@@ -201,13 +216,17 @@ describe('a notice on the queue', () => {
     expect(read(noticeBody(notice))).toEqual({ kind: 'message', message: { kind: 'notice', notice } });
   });
 
-  it.each(NOTICES)('has one key in a quarter of an hour: $kind', (notice) => {
-    expect(noticeKey(notice, windowOf(T0_MS))).toBe(noticeKey(notice, windowOf(T0_MS) + NOTICE_WINDOW_MS - 1));
-    expect(noticeKey(notice, T0_MS)).not.toBe(noticeKey(notice, T0_MS + NOTICE_WINDOW_MS));
+  it.each(NOTICES)('has one key in a quarter of an hour, by what it is about and by now: $kind', (notice) => {
+    const keyAt = (sinceMs: number, nowMs: number): string => noticeKey({ notice, sinceMs }, nowMs);
+    const [first, last] = [windowOf(T0_MS), windowOf(T0_MS) + NOTICE_WINDOW_MS - 1];
+    expect(keyAt(first, last)).toBe(keyAt(last, first));
+    expect(keyAt(first, last)).not.toBe(keyAt(first, last + 1));
+    // What is older and is met again takes no place of what is new.
+    expect(keyAt(first, last + 1)).not.toBe(keyAt(last + 1, last + 1));
   });
 
   it('has a key of its own for each kind and thing', () => {
-    expect(new Set(NOTICES.map((notice) => noticeKey(notice, T0_MS))).size).toBe(NOTICES.length);
+    expect(new Set(NOTICES.map((notice) => noticeKey({ notice, sinceMs: T0_MS }, T0_MS))).size).toBe(NOTICES.length);
   });
 
   it.each([

@@ -52,6 +52,15 @@ describe('a row', () => {
     'has none': bare,
     'has bytes that do not unpack': { ...bare, z: { B: new Uint8Array([7, 7, 7]) } },
     'has no JSON in them': { ...bare, z: { B: deflateRawSync('{') } },
+    'has text in it that is no UTF-8': {
+      ...bare,
+      z: { B: deflateRawSync(Buffer.from(JSON.stringify({ j: lines, x1: '\xff' }), 'latin1')) },
+      x1n: { N: '1' },
+    },
+    'begins with a mark that our writer does not write': {
+      ...bare,
+      z: { B: deflateRawSync(`\ufeff${JSON.stringify({ j: lines })}`) },
+    },
     'has no lines in it': { ...bare, ...json({ x1: 'only' }) },
     'has a member that nobody knows': { ...bare, ...json({ j: lines, x3: 'new' }) },
     'has an excerpt beside it': { ...bare, ...json({ j: lines }), x1: { S: 'text' }, x1n: { N: '1' } },

@@ -31,6 +31,15 @@ describe('a submission', () => {
     });
   });
 
+  it.each(['notice~x', 'test~1', 'notice~destination-paused~20261129T1215Z~AAAAAAAAAAAAAAAAAAAAAA'])(
+    'may not have the id of an event of the product itself: %s',
+    (id) => expect(refusal(read({ id }))).toMatch(/^invalid id must not begin with "notice~" or "test~"/),
+  );
+
+  it.each(['notice', 'Notice~x', 'a-notice~x', 'test', ' test~1', 'order-1~replay~x'])('may have the id %j', (id) => {
+    expect(taken({ id }).event).toBe(id);
+  });
+
   it('may have a type and a time', () => {
     expect(taken({ type: 'order.paid', deliverAt: '2026-11-30T12:00:00+01:00' })).toMatchObject({
       type: 'order.paid',

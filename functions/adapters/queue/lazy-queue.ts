@@ -6,7 +6,7 @@
  *
  * Whatever is to be known without them stands in `transport-facts.ts`.
  */
-import type { DeadLetters, Queue } from '../../ports.ts';
+import type { DeadLetters, Published, Queue } from '../../ports.ts';
 import { openDeadLetters } from './open-dead-letters.ts';
 import { openQueue, type TransportSettings } from './open-queue.ts';
 import { limitsOf, traitsOf } from './transport-facts.ts';
@@ -15,7 +15,10 @@ export const createLazyQueue = (settings: TransportSettings): Queue => {
   const opened = once(() => openQueue(settings));
   return {
     limits: limitsOf(settings.transport),
-    publish: async (publication) => (await opened()).publish(publication),
+    publish: async (publication) => {
+      const queue = await openedOr(opened);
+      return 'publish' in queue ? queue.publish(publication) : queue;
+    },
   };
 };
 
@@ -34,10 +37,23 @@ export const createLazyDeadLetters = (
   };
 };
 
+/** The port never throws: a client that cannot be had is a publish that failed. */
+const openedOr = async (opened: () => Promise<Queue>): Promise<Queue | Extract<Published, { kind: 'failed' }>> => {
+  try {
+    return await opened();
+  } catch (error) {
+    return { kind: 'failed', code: 'not-opened', detail: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+/** One that failed is tried again by the next who asks. */
 const once = <T>(open: () => Promise<T>): (() => Promise<T>) => {
   let opening: Promise<T> | undefined;
   return () => {
-    opening ??= open();
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
     return opening;
   };
 };

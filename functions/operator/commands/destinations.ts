@@ -48,7 +48,8 @@ export const putDestination = async (
         ? await world.ledger.create<Destination>(next)
         : await world.ledger.replace<Destination>(before, next);
     if (written.kind === 'written' || isOurs(written.present, next)) {
-      if (before?.notices === true && next.notices !== true) await unmarkForNotices(world, settings.destination);
+      const registered = await registerAgain(world, before, next);
+      if (registered !== 'marked') return { kind: registered };
       if (before !== undefined) return { kind: 'updated', config: next };
       // Whoever made the secret, now or in a try that was cut off: as long as there was no destination, nobody saw it.
       return { kind: 'created', config: next, ...(read.signingSecret === undefined ? { signingSecret: secret } : {}) };
@@ -56,6 +57,13 @@ export const putDestination = async (
     found = written.present;
   }
   throw new PortUnavailable('ledger', `destination ${settings.destination} kept changing`);
+};
+
+/** Behind the settings, for whoever has looked at the older ones: see `notice-register.ts`. */
+const registerAgain = async (world: Needs, before: Destination | undefined, next: Destination) => {
+  const [was, is] = [before?.notices === true, next.notices === true];
+  if (was && !is) await unmarkForNotices(world, next.destination);
+  return is && !was ? markForNotices(world, next.destination, { anew: true }) : 'marked';
 };
 
 const configOf = (settings: DestinationSettings, before: Destination | undefined, nowMs: number): Destination => ({

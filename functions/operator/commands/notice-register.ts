@@ -1,14 +1,17 @@
 /**
  * Which destinations are marked for notices, in one item, so that whoever has something to say needs one read.
  *
- *   mark   --> register --> settings      the settings decide: a name too many in the register does no harm
- *   unmark --> settings --> register
+ *   mark   --> register --> settings --> register again      the settings decide: a name too many does no harm, and one
+ *   unmark --> settings --> register                         too few would never be told
+ *
+ * Whoever unmarks looks at the settings first and at the version of the register last: the second look of whoever marks
+ * writes it anew, so that a name is not taken out by somebody who has looked before the settings said so.
  */
 import type { DestinationId } from '../../core/ids.ts';
 import type { NoticeRegister } from '../../core/items.ts';
 import { SWAP_TRIES_MAX } from '../../core/limits.ts';
 import { NOTICE_DESTINATIONS_MAX } from '../../core/notice.ts';
-import { type Found, PortUnavailable, type World } from '../../ports.ts';
+import { type Found, LedgerCorrupt, PortUnavailable, type World } from '../../ports.ts';
 
 type Needs = Pick<World, 'ledger'>;
 type Marked = readonly DestinationId[];
@@ -16,11 +19,12 @@ type Marked = readonly DestinationId[];
 export const markForNotices = async (
   world: Needs,
   id: DestinationId,
+  { anew = false }: { readonly anew?: boolean } = {},
 ): Promise<'marked' | 'too-many-for-notices' | 'newer'> => {
   let isFull = false;
   const swapped = await swapMarked(world, async (marked) => {
     isFull = false;
-    if (marked.includes(id)) return undefined;
+    if (marked.includes(id)) return anew ? marked : undefined;
     const kept = marked.length < NOTICE_DESTINATIONS_MAX ? marked : await stillMarked(world, marked);
     isFull = kept.length >= NOTICE_DESTINATIONS_MAX;
     return isFull ? undefined : [...kept, id];
@@ -38,12 +42,21 @@ export const unmarkForNotices = async (world: Needs, id: DestinationId): Promise
   );
 };
 
-const stillMarked = async ({ ledger }: Needs, ids: Marked): Promise<Marked> => {
-  const found = await Promise.all(ids.map((destination) => ledger.load({ item: 'destination', destination })));
-  return ids.filter((_id, index) => {
-    const config = found[index];
-    return config?.kind === 'found' && config.item.notices === true && config.item.deletedAtMs === undefined;
-  });
+const stillMarked = async (world: Needs, ids: Marked): Promise<Marked> => {
+  const still = await Promise.all(ids.map((id) => isStillMarked(world, id)));
+  return ids.filter((_id, index) => still[index]);
+};
+
+/** Settings that this code cannot read may say so. */
+const isStillMarked = async ({ ledger }: Needs, destination: DestinationId): Promise<boolean> => {
+  try {
+    const found = await ledger.load({ item: 'destination', destination });
+    if (found.kind !== 'found') return found.kind === 'later';
+    return found.item.notices === true && found.item.deletedAtMs === undefined;
+  } catch (error) {
+    if (!(error instanceof LedgerCorrupt)) throw error;
+    return true;
+  }
 };
 
 /** `change` gives the names as they should be, or undefined where nothing has to be written. */

@@ -16,6 +16,9 @@ const PLAIN_BYTES_MAX = 400;
 /** Newer code may write longer texts; what unpacks to more than this was not packed by any. */
 const UNPACKED_BYTES_MAX = 4 * (JOURNAL_ENTRIES_MAX * JOURNAL_ENTRY_BYTES_MAX + 2 * EXCERPT_BYTES_MAX);
 
+/** Repairs nothing: what is mended in silence would be written back as if it had always stood there. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 export interface Texts {
   readonly j: readonly string[];
   readonly x1?: string | undefined;
@@ -44,5 +47,6 @@ export const unpacked = (
   }
   if (j !== undefined || x1 !== undefined || x2 !== undefined)
     throw new TypeError('texts beside those that are packed');
-  return textsSchema.parse(JSON.parse(inflateRawSync(bytes, { maxOutputLength: UNPACKED_BYTES_MAX }).toString('utf8')));
+  const json = inflateRawSync(bytes, { maxOutputLength: UNPACKED_BYTES_MAX });
+  return textsSchema.parse(JSON.parse(UTF8.decode(json)));
 };
