@@ -12,7 +12,11 @@ export const TELLING: readonly Mistake[] = [
   ),
   mistake(
     'a notice goes by its message and not by the ledger',
-    patch('core/notice.ts', 'if (isPausedBySystem(gate)) return [', 'if (gate.failures !== undefined) return ['),
+    patch(
+      'core/notice.ts',
+      "if (pause !== undefined && isPausedBySystem(gate)) {\n    return [{ notice: { kind: 'destination-paused', destination }, sinceMs: pause.sinceMs }];",
+      "if (failures !== undefined) {\n    return [{ notice: { kind: 'destination-paused', destination }, sinceMs: failures.sinceMs }];",
+    ),
     patch(
       'core/notice.ts',
       '  const { destination, pause } = gate;\n  if (pause === undefined || !isPausedBySystem(gate)) return undefined;\n',
