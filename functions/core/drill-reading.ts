@@ -29,6 +29,8 @@ export type Skipped =
   /** A first request was not taken: there is no success that could be repeated. */
   | 'no-success'
   | 'no-time'
+  /** Since the drill began somebody has paused, closed, changed or deleted it. */
+  | 'changed'
   /** The destination takes one request at a time, by its settings. */
   | 'concurrency';
 

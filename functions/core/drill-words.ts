@@ -17,6 +17,7 @@ const SKIPPED_SAYS: Readonly<Record<Skipped, string>> = {
   throttled: 'the destination asked for time, and is left alone since',
   'no-success': 'no first request was accepted',
   'no-time': 'the time of the drill was over',
+  changed: 'it has been paused, closed, changed or deleted since the drill began',
   concurrency: 'its settings allow one request at a time',
 };
 

@@ -152,6 +152,24 @@ describe('an audit', () => {
     await audited.alter(event, () => before);
   });
 
+  it('finds an event that nobody can read any more, and the others beside it', async () => {
+    const event: Ref = { item: 'event', event: eventId('waiting') };
+    let before: Record = {};
+    await audited.alter(event, (record) => {
+      before = record;
+      return { ...record, dst: { S: 'no list' } };
+    });
+    const { out, exit } = await verify('--json');
+    expect([exit, faultsIn(out)]).toEqual([1, ['unreadable']]);
+    expect(out).toContain('"deliveries":5');
+    await audited.alter(event, () => before);
+  });
+
+  it('is no fault of the program where the file of heads is not there', async () => {
+    const { exit, err } = await verify('--heads', 'nowhere');
+    expect([exit, err]).toEqual([2, expect.stringContaining('cannot read nowhere')]);
+  });
+
   it('finds a delivery that was removed: by its event, and by a head of the log', async () => {
     let before: Record = {};
     await audited.alter(ref('waiting'), (record) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DRILL_PARTS } from '../../functions/core/drill.ts';
 import { DRILL_MS } from '../../functions/core/drill-limits.ts';
 import { outgoingKey } from '../../functions/core/keys.ts';
-import type { OutgoingRequest } from '../../functions/ports.ts';
+import { type OutgoingRequest, PortUnavailable } from '../../functions/ports.ts';
 import { isAuthentic } from '../../infra/local/partner/example-receiver.ts';
 import { decisionOf, isDecided } from '../support/decisions.ts';
 import { type Answered, destinationId, eventId, openTestWorld, type TestWorld } from '../support/world.ts';
@@ -197,6 +197,40 @@ describe('a destination that is not to be sent to', () => {
     const answer = await refusedAs(world, 'destination-paused');
     expect(answer.text).toContain('maintenance');
     expect((await prove(world, { evenIfPaused: true })).status).toBe(200);
+  });
+
+  it.each<[string, (world: TestWorld) => Promise<unknown> | undefined]>([
+    ['paused', (world) => pause(world)],
+    ['set to another place', (world) => world.destination(PARTNER, { ...SETTINGS, url: 'https://new.example/hook' })],
+    [
+      'deleted',
+      (world) =>
+        world.call('operator', 'DELETE', `/v1/destinations/${PARTNER}`, {
+          token: world.token('admin'),
+          headers: { 'idempotency-key': 'd' },
+          body: { reason: 'no longer' },
+        }),
+    ],
+    [
+      'out of reach in the ledger',
+      (world) => {
+        world.ledgerHooks.before = ({ kind }) => {
+          if (kind === 'loadDestination') throw new PortUnavailable('ledger', 'away');
+        };
+        return undefined;
+      },
+    ],
+  ])('is left alone from the next part on when it is %s in the middle, and what was seen is kept', async (...row) => {
+    const [, change] = row;
+    const world = await withPartner();
+    world.sender.always(async () => {
+      if (world.sender.sends.length === 2) await change(world);
+      return answered(200);
+    });
+    const drill = await prove(world);
+    expect(drill.status).toBe(200);
+    expect(world.sender.sends).toHaveLength(2);
+    expect(readingsOf(drill)).toMatchObject({ repeat: 'same-answer', twins: 'changed', forged: 'changed' });
   });
 
   it('is left alone while it wants no requests, whatever a person wants', async () => {

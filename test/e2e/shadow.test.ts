@@ -167,10 +167,17 @@ describe('beside the counts of another sender', () => {
     ['both kinds of counts', ['--sent', '1', '--counts', 'lines'], 'not both'],
     ['a line that is no count', ['--counts', 'bad'], 'must be a time and a number'],
     ['an object that is none', ['--counts', 'cut'], 'is no JSON'],
+    ['a day that stands there twice', ['--counts', 'twice'], 'counts begins with { and is no JSON of counts'],
+    ['a list in JSON', ['--counts', 'list'], 'must be a time and a number'],
+    ['a count that is an object', ['--counts', 'deep'], 'must be a time and a number'],
+    ['a file that is not there', ['--counts', 'nowhere'], 'cannot read nowhere'],
     ['an hour in a count of days', ['--counts', 'lines'], 'counts by the day'],
     ['a day that is none', ['--from', 'yesterday'], 'must be a day'],
   ])('is a usage error with %s', async (_what, args, says) => {
-    const files = { lines: '2026-11-29T12 1', bad: '2026-11-29 many', cut: '{' };
+    const files = {
+      ...{ lines: '2026-11-29T12 1', bad: '2026-11-29 many', cut: '{', twice: '{"2026-11-29": 1, "2026-11-29": 2}' },
+      ...{ list: '[{"at": "2026-11-29", "sent": 1}]', deep: '{"2026-11-29": {"sent": 1}}' },
+    };
     const done = await shadow(await shadowWorld(), args, { files });
     expect(done).toMatchObject({ exit: 2, out: '' });
     expect(done.err).toContain(says);

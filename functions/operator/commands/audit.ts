@@ -46,9 +46,10 @@ const loadEvent = async ({ ledger }: Pick<World, 'ledger'>, event: EventId): Pro
 const loadOne = async (
   { ledger }: Pick<World, 'ledger'>,
   ref: DeliveryRef,
-  event: AcceptedEvent | undefined,
+  loadedEvent: () => Promise<AcceptedEvent | undefined>,
 ): Promise<Audited> => {
   try {
+    const event = await loadedEvent();
     const found = await ledger.load({ item: 'delivery', event: ref.event, destination: ref.destination });
     if (found.kind === 'absent') return { kind: 'missing', ref };
     if (found.kind === 'later') return { kind: 'unreadable', ref, why: 'written-by-newer-code' };
@@ -66,7 +67,9 @@ export const auditEvent = async (
 ): Promise<readonly Audited[] | undefined> => {
   const accepted = await loadEvent(world, event);
   if (accepted === undefined) return undefined;
-  return Promise.all(accepted.destinations.map((destination) => loadOne(world, { event, destination }, accepted)));
+  return Promise.all(
+    accepted.destinations.map((destination) => loadOne(world, { event, destination }, async () => accepted)),
+  );
 };
 
 export interface AuditQuery {
@@ -91,7 +94,7 @@ export const auditPage = async (world: Needs, query: AuditQuery): Promise<AuditP
   const items: Audited[] = [];
   for (let from = 0; from < refs.length; from += AT_ONCE) {
     const some = refs.slice(from, from + AT_ONCE).map(({ event, destination }) => ({ event, destination }));
-    items.push(...(await Promise.all(some.map(async (ref) => loadOne(world, ref, await loadEvent(world, ref.event))))));
+    items.push(...(await Promise.all(some.map((ref) => loadOne(world, ref, () => loadEvent(world, ref.event))))));
   }
   return { items, ...(page.next === undefined ? {} : { next: page.next }) };
 };

@@ -3,7 +3,7 @@ import type { DrillWish } from '../../core/drill.ts';
 import { readingOf } from '../../core/drill-reading.ts';
 import type { Destination, Gate, Pause } from '../../core/items.ts';
 import { FUNCTION_MS, SKEW_MARGIN_MS } from '../../core/limits.ts';
-import type { Found, World } from '../../ports.ts';
+import { type Found, LedgerCorrupt, PortUnavailable, type World } from '../../ports.ts';
 import { signingSecrets } from '../../steps/signing.ts';
 import { DONE, decideOnce, type Ready } from './decide.ts';
 import { showDestination } from './destinations.ts';
@@ -56,7 +56,7 @@ export const prove = async (world: Needs, asked: ProveAsked): Promise<Proved> =>
         const { config } = looked;
         const atMs = world.clock.nowMs();
         const secrets = await signingSecrets(world, asked.destination);
-        const parts = await runDrill(world, config, secrets, wish);
+        const parts = await runDrill(world, config, secrets, wish, () => isStill(world, asked, config));
         ran = { kind: 'done', config, atMs, parts };
         return DONE;
       },
@@ -85,6 +85,17 @@ const lookFor = async (world: Needs, { destination, evenIfPaused }: ProveAsked):
   if (shut !== undefined) return shut;
   if ((await signingSecrets(world, destination)).length === 0) return { kind: 'no-secret' };
   return { kind: 'fit', config, before: `${gateStateOf(gate, nowMs)}, repeatSafe ${config.repeatSafe}` };
+};
+
+/** Whoever pauses it in the middle is obeyed before the next part. What was seen until then is worth keeping. */
+const isStill = async (world: Needs, asked: ProveAsked, { version }: Destination): Promise<boolean> => {
+  try {
+    const looked = await lookFor(world, asked);
+    return looked.kind === 'fit' && looked.config.version === version;
+  } catch (error) {
+    if (!(error instanceof PortUnavailable) && !(error instanceof LedgerCorrupt)) throw error;
+    return false;
+  }
 };
 
 const shutBy = (gate: Found<Gate>, evenIfPaused: boolean, nowMs: number): Refused | undefined => {

@@ -3,7 +3,7 @@
  * nothing: what it has seen is its result.
  *
  *   part ──► round ──► round ──► next part ...
- *               └── not answered, asked for time, nothing accepted, time over: the rest is left alone, and says why
+ *               └── not answered, asked for time, nothing accepted, time over, not as it was: the rest is left alone
  */
 import {
   type DrillPart,
@@ -55,6 +55,8 @@ export const runDrill = async (
   config: Destination,
   secrets: readonly SigningSecret[],
   wish: DrillWish,
+  /** Asked before each part: is the destination still as it was when the drill began? */
+  isAsItWas: () => Promise<boolean>,
 ): Promise<readonly PartDone[]> => {
   await world.sender.ready?.();
   const nowMs = world.clock.nowMs();
@@ -63,6 +65,7 @@ export const runDrill = async (
   const done: PartDone[] = [];
   let halted: Skipped | undefined;
   for (const part of wish.parts) {
+    halted ??= (await isAsItWas()) ? undefined : 'changed';
     const next = await partOf(course, part, halted);
     done.push(next);
     // A destination that takes one at a time is fit for all that comes one by one.

@@ -27,7 +27,7 @@ const part = {
   event: text,
   key: text,
   reading: z.enum(READINGS),
-  skipped: z.optional(z.enum(['unanswered', 'throttled', 'no-success', 'no-time', 'concurrency'])),
+  skipped: z.optional(z.enum(['unanswered', 'throttled', 'no-success', 'no-time', 'changed', 'concurrency'])),
   exchanges: z.array(exchange),
   says: text,
 };

@@ -1,6 +1,7 @@
 /** `onceward audit verify | export` */
 import { type Command, InvalidArgumentError } from 'commander';
 import { auditRow } from '../../../core/audit.ts';
+import { fileBytes } from '../file.ts';
 import { heading } from '../print.ts';
 import type { Shell } from '../shell.ts';
 import { FAILED, Stop, USAGE } from '../stop.ts';
@@ -73,7 +74,7 @@ interface Tally {
 
 /** Each finding is printed when it is met: an audit of everything may take long. */
 const verify = async (shell: Shell, scope: AuditScope, options: VerifyOptions): Promise<void> => {
-  const heads = options.heads === undefined ? noHeads() : readHeads(await shell.read(options.heads));
+  const heads = options.heads === undefined ? noHeads() : readHeads(await fileBytes(shell, options.heads));
   const tally: Tally = { deliveries: 0, entries: 0, faulty: 0 };
   for await (const seen of auditStream(shell, scope)) judge(shell, options, heads, seen, tally);
   await judgeUnseen(shell, options, heads, scope, tally);

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { acceptedAnswer, eventAnswer, replayAnswer } from '../../contract/deliveries.ts';
 import { type Call, path } from '../client.ts';
+import { fileBytes } from '../file.ts';
 import { answer, heading, pairs, shortTime } from '../print.ts';
 import type { Shell } from '../shell.ts';
 import { FAILED, Stop, USAGE } from '../stop.ts';
@@ -81,7 +82,7 @@ interface Content {
 
 const contentOf = async (shell: Shell, { payload, file, contentType }: SendOptions): Promise<Content> => {
   if ((payload === undefined) === (file === undefined)) throw new Stop(USAGE, 'give --payload or --file, one of them');
-  const bytes = payload === undefined ? await fileOf(shell, file ?? '-') : Buffer.from(payload, 'utf8');
+  const bytes = payload === undefined ? await fileBytes(shell, file ?? '-') : Buffer.from(payload, 'utf8');
   if (contentType !== undefined) {
     return {
       bytes: bytes.byteLength,
@@ -89,14 +90,6 @@ const contentOf = async (shell: Shell, { payload, file, contentType }: SendOptio
     };
   }
   return { bytes: bytes.byteLength, json: jsonText(bytes) };
-};
-
-const fileOf = async (shell: Shell, at: string): Promise<Uint8Array> => {
-  try {
-    return await shell.read(at);
-  } catch (error) {
-    throw new Stop(USAGE, `cannot read ${at}: ${error instanceof Error ? error.message : String(error)}`);
-  }
 };
 
 const jsonText = (bytes: Uint8Array): string => {

@@ -12,6 +12,7 @@ import { type DrillReport, drillReportOf } from '../../commands/drill-report.ts'
 import { destinationAnswer } from '../../contract/destinations.ts';
 import { drillAnswer, drillReport } from '../../contract/drills.ts';
 import { path } from '../client.ts';
+import { fileBytes } from '../file.ts';
 import { answer } from '../print.ts';
 import type { Shell } from '../shell.ts';
 import { FAILED, Stop, USAGE } from '../stop.ts';
@@ -111,7 +112,7 @@ const planOf = async (
 
 const judge = async (shell: Shell, id: string, options: ProveOptions): Promise<void> => {
   const { from = '', effects = {} } = options;
-  const kept = readAs(drillReport, jsonOf(from, await bytesOf(shell, from)));
+  const kept = readAs(drillReport, jsonOf(from, await fileBytes(shell, from)));
   if (kept.destination !== id) {
     throw new Stop(USAGE, `${from} holds a drill of ${kept.destination}, not of ${id}`);
   }
@@ -124,14 +125,6 @@ const judge = async (shell: Shell, id: string, options: ProveOptions): Promise<v
 };
 
 const effectsOf = (effects: number | undefined) => (effects === undefined ? {} : { effects });
-
-const bytesOf = async (shell: Shell, file: string): Promise<Uint8Array> => {
-  try {
-    return await shell.read(file);
-  } catch (error) {
-    throw new Stop(USAGE, `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-};
 
 const jsonOf = (file: string, bytes: Uint8Array): unknown => {
   try {
