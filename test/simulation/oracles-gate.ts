@@ -15,11 +15,16 @@ const gateAt = (seen: Seen, destination: string, at: number): Gate | undefined =
   return write?.item.item === 'gate' ? write.item : undefined;
 };
 
+/** A gate that newer code has written is left to newer code. */
+const isNewers = ({ gates }: Seen, destination: string, at: number): boolean =>
+  gates.get(destination)?.findLast((write) => write.at < at)?.newer ?? false;
+
 /** What a destination says is no fault of those who have to do something about it. */
 const isAnswer = (fault: FaultName): boolean => FAULTS[fault].site === 'answer';
 
 /** Those that have acknowledged while nothing at all went wrong: they have done all that was to be done. */
-const carriedOut = ({ works, log }: Seen, write: RowWrite): Work | undefined => {
+const carriedOut = (seen: Seen, write: RowWrite): Work | undefined => {
+  const { works, log } = seen;
   const work = works.get(write.by);
   if (write.newer || work === undefined || work.crashed || work.froze) return undefined;
   const { push, verdict } = work;
@@ -27,7 +32,7 @@ const carriedOut = ({ works, log }: Seen, write: RowWrite): Work | undefined => 
   const wentWrong = log.some(
     (entry) => entry.kind === 'fault' && !isAnswer(entry.fault) && entry.at > push.at && entry.at < verdict.at,
   );
-  return wentWrong ? undefined : work;
+  return wentWrong || isNewers(seen, write.row.destination, verdict.at) ? undefined : work;
 };
 
 const eachWrite = (seen: Seen, defect: (life: Life, write: RowWrite) => string | undefined): string | undefined =>
