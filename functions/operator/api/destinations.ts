@@ -6,6 +6,7 @@ import type { TargetPolicy } from '../../core/target.ts';
 import type { Signed } from '../../http/auth.ts';
 import { problem } from '../../http/problem.ts';
 import type { World } from '../../ports.ts';
+import { listDestinations as destinationPage } from '../commands/destination-list.ts';
 import { putDestination, showDestination } from '../commands/destinations.ts';
 import { parkedOf } from '../commands/stats.ts';
 import { destinationsQuery } from '../contract/inputs.ts';
@@ -26,17 +27,11 @@ const listDestinations = async (context: Context, world: Needs): Promise<Respons
   const query = readQuery(context, destinationsQuery);
   if (query.kind === 'bad') return problem(context, query.problem);
   const { limit, cursor, deleted } = query.value;
-  const page = await world.pages.list({ list: 'destinations', limit, ...(cursor === undefined ? {} : { cursor }) });
+  const page = await destinationPage(world, { limit, cursor, withDeleted: deleted === 'include' });
   const nowMs = world.clock.nowMs();
-  const shown = await Promise.all(
-    page.refs.flatMap((ref) => (ref.item === 'destination' ? [world.ledger.loadDestination(ref.destination)] : [])),
-  );
-  const items = shown.flatMap(({ config, gate }) => {
-    if (config.kind !== 'found') return [];
-    const isLeftOut = config.item.deletedAtMs !== undefined && deleted !== 'include';
-    return isLeftOut ? [] : [destinationView(config.item, gate, nowMs)];
-  });
-  return context.json({ items, ...(page.next === undefined ? {} : { next: page.next }) });
+  const items = page.items.map(({ config, gate }) => destinationView(config, gate, nowMs));
+  const unreadable = page.unreadable.length === 0 ? {} : { unreadable: page.unreadable };
+  return context.json({ items, ...unreadable, ...(page.next === undefined ? {} : { next: page.next }) });
 };
 
 const getDestination = async (context: Context, world: Needs): Promise<Response> => {

@@ -3,12 +3,12 @@
  *
  *   counts 12, sweeps 4, overdue 4, look-after times 4, queue 1, destinations 1 and one for each, decisions 1 and one each
  */
-import type { Destination, Gate, Heartbeat } from '../../core/items.ts';
+import type { Heartbeat } from '../../core/items.ts';
 import { DUE_SHARDS } from '../../core/limits.ts';
 import type { Decided } from '../../core/operations.ts';
-import type { Found, World } from '../../ports.ts';
+import type { World } from '../../ports.ts';
 import { listDecisions } from './decision-list.ts';
-import { showDestination } from './destinations.ts';
+import { type DestinationPage, listDestinations } from './destination-list.ts';
 import { readStats, readSweeps, type Stats } from './stats.ts';
 
 type Needs = Pick<World, 'ledger' | 'pages' | 'clock' | 'deadLetters' | 'telemetry'>;
@@ -19,18 +19,12 @@ const DESTINATIONS_SHOWN = 25;
 const DECISIONS_SHOWN = 5;
 const AHEAD_OF_SHARD = 100;
 
-export interface DestinationShown {
-  readonly config: Destination;
-  readonly gate: Found<Gate>;
-}
-
 export interface Overview {
   readonly stats: Stats;
   /** By shard; undefined where one was never passed. */
   readonly sweeps: readonly (Heartbeat | undefined)[];
   readonly ahead: Ahead;
-  readonly destinations: readonly DestinationShown[];
-  readonly areMoreDestinations: boolean;
+  readonly destinations: DestinationPage;
   readonly decisions: readonly Decided[];
 }
 
@@ -47,15 +41,14 @@ export const readOverview = async (world: Needs): Promise<Overview> => {
     readStats(world, { cap: OVERVIEW_CAP, sweeps }),
     sweeps,
     readAhead(world),
-    listDestinations(world, DESTINATIONS_SHOWN, undefined),
+    listDestinations(world, { limit: DESTINATIONS_SHOWN }),
     listDecisions(world, DECISIONS_SHOWN, undefined),
   ]);
   return {
     stats,
     sweeps: passed,
     ahead,
-    destinations: page.items,
-    areMoreDestinations: page.next !== undefined,
+    destinations: page,
     decisions: decided.items,
   };
 };
@@ -69,25 +62,4 @@ const readAhead = async ({ pages }: Needs): Promise<Ahead> => {
   const endMs = Math.min(Number.POSITIVE_INFINITY, ...ends);
   const times = shards.flat().map(({ lookAfterMs }) => lookAfterMs);
   return { lookAfterMs: times.filter((ms) => ms <= endMs).toSorted((a, b) => a - b), isCut: ends.length > 0 };
-};
-
-export interface DestinationPage {
-  readonly items: readonly DestinationShown[];
-  readonly next?: string;
-}
-
-/** Settings and gate of each, by name; deleted ones are left out. */
-export const listDestinations = async (
-  world: Pick<World, 'ledger' | 'pages'>,
-  limit: number,
-  cursor: string | undefined,
-): Promise<DestinationPage> => {
-  const page = await world.pages.list({ list: 'destinations', limit, ...(cursor === undefined ? {} : { cursor }) });
-  const found = await Promise.all(
-    page.refs.map((ref) =>
-      ref.item === 'destination' ? showDestination(world, ref.destination) : ({ kind: 'absent' } as const),
-    ),
-  );
-  const items = found.flatMap((one) => (one.kind === 'found' ? [{ config: one.config, gate: one.gate }] : []));
-  return { items, ...(page.next === undefined ? {} : { next: page.next }) };
 };

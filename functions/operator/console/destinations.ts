@@ -4,9 +4,9 @@ import { redactHeaders } from '../../core/headers.ts';
 import type { Destination } from '../../core/items.ts';
 import type { Delivery } from '../../core/model.ts';
 import { absent, destinationSegment, newer } from '../api/segments.ts';
+import { type DestinationShown, listDestinations } from '../commands/destination-list.ts';
 import { showDestination } from '../commands/destinations.ts';
 import { listDeliveries } from '../commands/lists.ts';
-import { type DestinationShown, listDestinations } from '../commands/overview.ts';
 import { COUNT_CAP, type Parked, parkedOf } from '../commands/stats.ts';
 import { ROUTES } from '../contract/routes.ts';
 import { excerptOf } from './delivery.ts';
@@ -26,10 +26,10 @@ const PATH = `${HOME}/destinations`;
 export const showDestinations = async (frame: Frame): Promise<Response> => {
   const { world, context } = frame;
   const cursor = cursorIn(context);
-  const found = await listDestinations(world, PAGE_ROWS, cursor);
+  const found = await listDestinations(world, { limit: PAGE_ROWS, cursor });
   const next = found.next === undefined ? undefined : withQuery(PATH, { cursor: found.next });
   const main = html`${head({ title: 'Destinations', says: 'Where events go. What is in trouble stands first on its page.' })}${doneNote(context)}${destinationTable(
-    found.items,
+    found,
     world.clock.nowMs(),
   )}${pager(next, cursor === undefined ? undefined : PATH)}`;
   return page(frame, { title: 'Destinations', section: 'destinations', main });

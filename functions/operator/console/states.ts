@@ -5,7 +5,7 @@ import type { Delivery, QuarantineReason } from '../../core/model.ts';
 import type { OutcomeClass } from '../../core/outcome.ts';
 import type { Found } from '../../ports.ts';
 import { destinationView } from '../api/views.ts';
-import type { DestinationShown } from '../commands/overview.ts';
+import type { DestinationShown } from '../commands/destination-list.ts';
 import { type Html, shown } from './text.ts';
 
 export type Tone = 'good' | 'wait' | 'bad' | 'live' | 'off';

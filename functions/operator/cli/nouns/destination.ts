@@ -76,15 +76,20 @@ const parkedText = ({ parked }: Destination): string | undefined => {
   return `${parked.count}${parked.capped === true ? '+' : ''} parked${left}`;
 };
 
+type Unreadable = NonNullable<z.output<typeof destinationPageAnswer>['unreadable']>[number];
+
 const list = async (shell: Shell, options: Common): Promise<void> => {
   const items: Destination[] = [];
+  const unreadable: Unreadable[] = [];
   let next: string | undefined;
   do {
     const page = readAs(destinationPageAnswer, await get(shell, '/v1/destinations', { cursor: next }));
     items.push(...page.items);
+    unreadable.push(...(page.unreadable ?? []));
     next = page.next;
   } while (next !== undefined);
-  answer(shell, options, { items }, () => {
+  for (const { destination, reason } of unreadable) shell.err(said`${destination} cannot be read: ${reason}\n`);
+  answer(shell, options, { items, ...(unreadable.length === 0 ? {} : { unreadable }) }, () => {
     if (items.length === 0) return said`There is no destination yet: onceward destination set --help`;
     return table(shell, items, [
       { title: 'DESTINATION', of: ({ destination }) => destination },
