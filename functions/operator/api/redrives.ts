@@ -151,5 +151,6 @@ const onList = async (context: Context<Signed>, world: Needs): Promise<Response>
   if (query.kind === 'bad') return problem(context, query.problem);
   const page = await listRedrives(world, query.value.limit, query.value.cursor);
   const items = page.items.map((operation) => operationSummary(operation, world.clock.nowMs()));
-  return context.json({ items, ...(page.next === undefined ? {} : { next: page.next }) });
+  const unreadable = page.unreadable.length === 0 ? {} : { unreadable: page.unreadable };
+  return context.json({ items, ...unreadable, ...(page.next === undefined ? {} : { next: page.next }) });
 };

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import type { RequestId } from '../../core/ids.ts';
 import { awaitsResult, countedOnce, type Progress, progressOf } from '../../core/judge.ts';
 import type { Operation, OperationMessage } from '../../core/operations.ts';
-import { type Found, PortUnavailable, type World } from '../../ports.ts';
+import { type Found, LedgerCorrupt, PortUnavailable, type World } from '../../ports.ts';
+import { brokenItem } from '../../steps/broken-item.ts';
 import { judgeMessage } from '../../steps/redrive-judge.ts';
 import { makePlan } from '../../steps/redrive-plan.ts';
 import { loadPlan } from '../../steps/redrive-record.ts';
@@ -130,21 +131,47 @@ export const showRedrive = async (world: Pick<World, 'ledger' | 'clock'>, id: st
 const isMissing = ({ state }: Operation, message: OperationMessage): boolean =>
   message.result === 'open' || (state !== 'running' && awaitsResult(message));
 
+export interface OperationUnreadable {
+  readonly operation: string;
+  readonly reason: 'written-by-newer-code' | 'ledger-corrupt';
+}
+
 export interface OperationPage {
   readonly items: readonly Operation[];
+  /** There, but not for this code to read. */
+  readonly unreadable: readonly OperationUnreadable[];
   readonly next?: string;
 }
 
-/** Newest first. */
+type Listing = Pick<World, 'ledger' | 'pages' | 'telemetry'>;
+
+/** Newest first. One that cannot be read takes no other with it. */
 export const listRedrives = async (
-  world: Pick<World, 'ledger' | 'pages'>,
+  world: Listing,
   limit: number,
   cursor: string | undefined,
 ): Promise<OperationPage> => {
   const page = await world.pages.list({ list: 'operations', limit, ...(cursor === undefined ? {} : { cursor }) });
-  const found = await Promise.all(
-    page.refs.map((ref) => (ref.item === 'operation' ? world.ledger.load(ref) : ({ kind: 'absent' } as const))),
-  );
-  const items = found.flatMap((one) => (one.kind === 'found' ? [one.item] : []));
-  return { items, ...(page.next === undefined ? {} : { next: page.next }) };
+  const names = page.refs.flatMap((ref) => (ref.item === 'operation' ? [ref.operation] : []));
+  const found = (await Promise.all(names.map((name) => loadListed(world, name)))).flat();
+  return {
+    items: found.flatMap((one) => ('item' in one ? [one] : [])),
+    unreadable: found.flatMap((one) => ('item' in one ? [] : [one])),
+    ...(page.next === undefined ? {} : { next: page.next }),
+  };
+};
+
+const loadListed = async (
+  { ledger, telemetry }: Listing,
+  operation: string,
+): Promise<readonly (Operation | OperationUnreadable)[]> => {
+  try {
+    const found = await ledger.load({ item: 'operation', operation });
+    if (found.kind === 'later') return [{ operation, reason: 'written-by-newer-code' }];
+    return found.kind === 'found' ? [found.item] : [];
+  } catch (error) {
+    if (!(error instanceof LedgerCorrupt)) throw error;
+    brokenItem(telemetry, { operation }, error);
+    return [{ operation, reason: 'ledger-corrupt' }];
+  }
 };

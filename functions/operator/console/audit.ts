@@ -7,7 +7,7 @@ import { type Frame, page } from './frame.ts';
 import { empty, head, pager } from './layout.ts';
 import { HOME, withQuery } from './links.ts';
 import { cursorIn, PAGE_ROWS } from './lists.ts';
-import { operationTable } from './operation-table.ts';
+import { operationTable, unreadOperations } from './operation-table.ts';
 import { counted, NOTHING } from './text.ts';
 
 const PATH = `${HOME}/audit`;
@@ -35,7 +35,7 @@ export const showAudit = async (frame: Frame): Promise<Response> => {
       ? NOTHING
       : html`<div class="note bad"><p>${counted(decisions.unreadable, 'decision')} of this page cannot be read here: written by newer code, or broken.</p></div>`
   }${pager(next, cursor === undefined ? undefined : PATH)}</section>
-<section><h2>Latest operations</h2>${
+<section><h2>Latest operations</h2>${unreadOperations(operations)}${
     operations.items.length === 0
       ? empty('No operations', 'A redrive over many deliveries stands here, with what it found and did.')
       : operationTable(operations.items, nowMs)

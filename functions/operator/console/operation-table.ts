@@ -1,10 +1,11 @@
 /** Redrives over many, in a table. */
 import { html } from 'hono/html';
 import type { Operation, OperationState } from '../../core/operations.ts';
+import type { OperationPage } from '../commands/redrives.ts';
 import { table } from './layout.ts';
 import { redriveLink } from './links.ts';
 import { badge, type Tone } from './states.ts';
-import { clipped, type Html, number, shown } from './text.ts';
+import { clipped, type Html, NOTHING, number, shown } from './text.ts';
 import { distance } from './times.ts';
 
 const TONES: Readonly<Record<OperationState, Tone>> = {
@@ -33,3 +34,9 @@ export const operationTable = (operations: readonly Operation[], nowMs: number):
     { title: 'Why', of: ({ why }) => clipped(why, 60) },
     { title: 'Made', of: ({ createdAtMs }) => distance(createdAtMs, nowMs) },
   ]);
+
+/** By name: a list must not hide what it cannot show. */
+export const unreadOperations = ({ unreadable }: OperationPage): Html =>
+  unreadable.length === 0
+    ? NOTHING
+    : html`<div class="note bad"><p>Not to be read here, for they are broken or written by newer code: ${unreadable.map(({ operation }) => html`<span class="id">${shown(operation)}</span> `)}</p></div>`;

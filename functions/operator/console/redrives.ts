@@ -16,7 +16,7 @@ import { act, empty, head, pager, table } from './layout.ts';
 import { deliveryLink, destinationLink, eventLink, HOME, redrivePath, withQuery } from './links.ts';
 import { cursorIn, PAGE_ROWS } from './lists.ts';
 import { doneNote } from './notes.ts';
-import { operationState, operationTable, sourceText } from './operation-table.ts';
+import { operationState, operationTable, sourceText, unreadOperations } from './operation-table.ts';
 import type { Visitor } from './session.ts';
 import { badge, type Tone } from './states.ts';
 import { clipped, type Html, NOTHING, number, shown } from './text.ts';
@@ -33,7 +33,7 @@ export const showRedrives = async (frame: Frame): Promise<Response> => {
     title: 'Redrives',
     says: 'Dead letters and held deliveries, put back in the open: planned first, then run in bounded batches, judged by what came of them.',
     acts: visitor.may(ROUTES.planRedrive.right) ? [act(`${PATH}/new`, 'Plan a redrive', true)] : [],
-  })}${
+  })}${unreadOperations(found)}${
     found.items.length === 0
       ? empty('No redrives yet', 'When an outage is over, plan one: it says what it would do before it does anything.')
       : operationTable(found.items, world.clock.nowMs())

@@ -1,6 +1,6 @@
 /** Destinations, as the API shows them: settings without secrets, and what stands between them and what is due. */
 import * as z from 'zod/mini';
-import { count, text, time } from './parts.ts';
+import { count, notRead, text, time } from './parts.ts';
 
 const parked = z.object({
   count,
@@ -43,10 +43,7 @@ const destination = {
 export const destinationAnswer = z.object(destination);
 export const destinationPageAnswer = z.object({
   items: z.array(destinationAnswer),
-  /** There, but not to be read here: written by newer code, or broken. */
-  unreadable: z.optional(
-    z.array(z.object({ destination: text, reason: z.enum(['written-by-newer-code', 'ledger-corrupt']) })),
-  ),
+  unreadable: z.optional(z.array(z.object({ destination: text, reason: notRead }))),
   next: z.optional(text),
 });
 /** `signingSecret` is shown this once, and only where it was made here. */

@@ -21,5 +21,8 @@ export const waits = z.object({ count, since: time, reason: z.enum(['rate', 'clo
 export const pageOf = <Item extends z.ZodMiniType>(item: Item) =>
   z.object({ items: z.array(item), next: z.optional(text) });
 
+/** Why something that is there cannot be read here. */
+export const notRead = z.enum(['written-by-newer-code', 'ledger-corrupt']);
+
 /** Where something is to be seen. */
 export const placed = z.object({ destination: text, href: text });

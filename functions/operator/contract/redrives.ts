@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { QUARANTINE_REASONS } from '../../core/model.ts';
 import { FINDINGS } from '../../core/operations.ts';
-import { count, pageOf, text, time } from './parts.ts';
+import { count, notRead, text, time } from './parts.ts';
 
 const finding = z.enum(FINDINGS);
 
@@ -35,7 +35,11 @@ const operation = {
 };
 
 export const operationSummaryAnswer = z.object(operation);
-export const operationPageAnswer = pageOf(operationSummaryAnswer);
+export const operationPageAnswer = z.object({
+  items: z.array(operationSummaryAnswer),
+  unreadable: z.optional(z.array(z.object({ operation: text, reason: notRead }))),
+  next: z.optional(text),
+});
 
 export const messageAnswer = z.object({
   position: count,

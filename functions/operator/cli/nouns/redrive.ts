@@ -110,8 +110,9 @@ const show = async (shell: Shell, operation: string, options: Common): Promise<v
 
 const list = async (shell: Shell, options: Common): Promise<void> => {
   const body = await get(shell, '/v1/redrives');
+  const { items, unreadable = [] } = readAs(operationPageAnswer, body);
+  for (const { operation, reason } of unreadable) shell.err(said`${operation} cannot be read: ${reason}\n`);
   answer(shell, options, body, () => {
-    const { items } = readAs(operationPageAnswer, body);
     if (items.length === 0) return said`Nothing was planned yet: onceward redrive plan --help`;
     return table(shell, items, [
       { title: 'OPERATION', of: ({ operation }) => operation },

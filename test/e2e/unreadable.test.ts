@@ -1,5 +1,6 @@
-/** One destination that cannot be read: it is named wherever destinations are listed, and the others stand beside it. */
+/** One destination or redrive that cannot be read: it is named wherever they are listed, and the others stand beside it. */
 import { describe, expect, it } from 'vitest';
+import type { Ref } from '../../functions/ports.ts';
 import { ran } from '../support/cli.ts';
 import { signedIn, wordsIn } from '../support/console.ts';
 import { destinationId, openTestWorld, type TestWorld } from '../support/world.ts';
@@ -52,5 +53,48 @@ describe.each(Object.entries(HARM))('a destination that %s', (_what, [reason, ha
   it('keeps its deliveries in an audit of everything', async () => {
     const { out } = await ran(await open(), ['audit', 'verify']);
     expect(out).toContain('1 deliveries');
+  });
+});
+
+describe.each([
+  ['is broken', 'ledger-corrupt', (world: TestWorld, ref: Ref) => alter(world, ref, ({ v: _v, ...rest }) => rest)],
+  ['was made by newer code', 'written-by-newer-code', toLaterFormat],
+] as const)('a redrive that %s', (_what, reason, harm) => {
+  const open = async () => {
+    const world = openTestWorld();
+    await world.destination(PARTNER);
+    const planned: string[] = [];
+    for (const key of ['first', 'second']) {
+      const { body } = await world.call('operator', 'POST', '/v1/redrives', {
+        token: world.token('resend'),
+        headers: { 'idempotency-key': key },
+        body: { source: 'quarantine', limit: 10, why: key },
+      });
+      planned.push((body as { operation: string }).operation);
+    }
+    const [lost = '', kept = ''] = planned;
+    harm(world, { item: 'operation', operation: lost });
+    return { world, lost, kept };
+  };
+
+  it('is named by the API, by the command, and on both pages, beside the others', async () => {
+    const { world, lost, kept } = await open();
+    const { status, body } = await world.call('operator', 'GET', '/v1/redrives', { token: world.token('view') });
+    expect([status, body]).toMatchObject([
+      200,
+      { items: [{ operation: kept }], unreadable: [{ operation: lost, reason }] },
+    ]);
+    const { exit, out, err } = await ran(world, ['redrive', 'list']);
+    expect([exit, err]).toEqual([0, expect.stringContaining(`${lost} cannot be read: ${reason}`)]);
+    expect(out).toContain(kept);
+    const visitor = await signedIn(world, world.token('view'));
+    for (const path of ['/console/redrives', '/console/audit']) {
+      const page = await visitor.get(path);
+      expect([path, page.status]).toEqual([path, 200]);
+      expect(wordsIn(page.text)).toContain(
+        `Not to be read here, for they are broken or written by newer code: ${lost}`,
+      );
+      expect(page.text).toContain(kept);
+    }
   });
 });
