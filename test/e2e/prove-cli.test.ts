@@ -68,6 +68,8 @@ describe('before anything is sent', () => {
     ['the burst is one', [...DO, '--burst', '1'], {}, 1, 'burst must be at least 2'],
     ['the count is at no URL', [...DO, '--count-url', 'ftp://count.test'], {}, 2, 'http(s) URL'],
     ['effects are given for a drill to come', [...DO, '--effects', 'repeat=1'], {}, 2, '--from'],
+    ['effects have longer than a timer can wait', [...DO, '--settle-sec', '2147484'], {}, 2, '0 to 600 seconds'],
+    ['effects have less than no time', [...DO, '--settle-sec', '-1'], {}, 2, '0 to 600 seconds'],
     ['effects are of no part', [...DO, '--effects', 'all=1'], {}, 2, 'part=number'],
     ['the right is missing', DO, { right: 'send' }, 1, 'right-missing'],
     ['there is no such destination', ['prove', 'nobody', '--reason', 'x', '--yes'], {}, 1, 'not-found'],

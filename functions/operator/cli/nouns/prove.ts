@@ -4,7 +4,7 @@
  *   plan ──► agreed ──► (count) ──► drill ──► (wait, count) ──► report ──► exit 0: the setting is backed by what was seen
  *   --from FILE --effects part=n: nothing is sent; a drill that was kept is judged again
  */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { DRILL_PARTS, type DrillPart, requestsOf, roundsOf, wishOf } from '../../../core/drill.ts';
 import { PART_SAYS } from '../../../core/drill-words.ts';
 import { FUNCTION_MS } from '../../../core/limits.ts';
@@ -34,6 +34,7 @@ export interface ProveOptions extends Changing, CountOptions {
 }
 
 const SETTLE_SEC = 2;
+const SETTLE_SEC_MAX = 600;
 
 export const addProve = (program: Command, shell: Shell): void => {
   changing(program, 'prove <destination>', 'a drill: what does it do with a key that comes again? Sends test events')
@@ -45,10 +46,17 @@ export const addProve = (program: Command, shell: Shell): void => {
     .option('--count-url <url>', 'where a count of effects can be read; {key} or {event} in it: asked for each')
     .option('--count-field <name>', 'the member of the JSON object there that is the count')
     .option('--count-header <name:value>', 'a header of that request; may be given again', collectHeader)
-    .option('--settle-sec <n>', 'how long effects take to be counted', anyNumber, SETTLE_SEC)
+    .option('--settle-sec <n>', 'how long effects take to be counted', settleSecOf, SETTLE_SEC)
     .option('--from <file>', 'send nothing: judge a drill that was kept with --json')
     .option('--effects <part=n>', 'effects that you have counted; may be given again', collectEffects)
     .action((id: string, options: ProveOptions) => (options.from === undefined ? run : judge)(shell, id, options));
+};
+
+/** A timer that is set too far ahead ends at once, and a count that is read too early is taken for the whole. */
+const settleSecOf = (text: string): number => {
+  const sec = anyNumber(text);
+  if (sec < 0 || sec > SETTLE_SEC_MAX) throw new InvalidArgumentError(`It must be 0 to ${SETTLE_SEC_MAX} seconds.`);
+  return sec;
 };
 
 const partsOf = (text: string): readonly DrillPart[] => {
