@@ -221,7 +221,7 @@ export const noticeSubmission = (fact: Fact, to: DestinationId): Submission => {
       ...details,
       // It is read by people, in whatever shows it: an id or a reason may not turn the direction of what stands behind it.
       says: withHiddenShown(says),
-      look: look.map(shellWord).join(' '),
+      look: commandLine(look),
       page,
     }),
   );
@@ -235,8 +235,15 @@ export const noticeSubmission = (fact: Fact, to: DestinationId): Submission => {
   };
 };
 
-/** Whoever copies the line into a shell runs this command and no other, whatever an id holds. */
+/** Program, noun and verb; what follows are ids. */
+const WORDS_BEFORE_IDS = 3;
+
+/** Whoever copies the line into a shell runs this command and no other, whatever an id holds: an id is no option either. */
+const commandLine = (look: readonly string[]): string => {
+  const [words, ids] = [look.slice(0, WORDS_BEFORE_IDS), look.slice(WORDS_BEFORE_IDS)];
+  const end = ids.some((id) => id.startsWith('-')) ? ['--'] : [];
+  return [...words, ...end, ...ids].map(shellWord).join(' ');
+};
+
 const shellWord = (word: string): string =>
-  /^[\w.:/@%+~-]+$/.test(word) && !word.startsWith('-') && !word.startsWith('~')
-    ? word
-    : `'${word.replaceAll("'", `'\\''`)}'`;
+  /^[\w.:/@%+~-]+$/.test(word) && !word.startsWith('~') ? word : `'${word.replaceAll("'", `'\\''`)}'`;

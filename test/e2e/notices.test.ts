@@ -48,6 +48,14 @@ describe('a destination that is marked', () => {
     expect((await ran(world, look.split(' ').slice(1))).out).toContain('quarantined');
   });
 
+  it('can run the command that it is told, whatever the ids look like', async () => {
+    const world = await noticeWorld();
+    await refused(world, '--json');
+    await world.run(MINUTE_MS);
+    const { look } = toldAt(world)[0] ?? { look: '' };
+    expect((await ran(world, look.split(' ').slice(1))).out).toContain('quarantined');
+  });
+
   it('is told of a destination that is gone, and is paused for it', async () => {
     const world = await noticeWorld();
     await refused(world, 'order-1', 410);

@@ -179,7 +179,7 @@ describe('what is told', () => {
       destination: destinationIdOf('-x y'),
     });
     expect((payloadOf(factIn(quarantinedFact(row))) as { look: string }).look).toBe(
-      `onceward delivery explain '$(rm -rf ~); '\\''quoted'\\'' "two"' '-x y'`,
+      `onceward delivery explain -- '$(rm -rf ~); '\\''quoted'\\'' "two"' '-x y'`,
     );
   });
 
