@@ -9,6 +9,7 @@
  * therefore told once. Nothing is ever told about the delivery of a notice.
  */
 import { createHash } from 'node:crypto';
+import { commandLine } from './command-line.ts';
 import { fingerprintOfBytes } from './fingerprint.ts';
 import { withHiddenShown } from './hidden.ts';
 import { type DestinationId, type EventId, parseEventId } from './ids.ts';
@@ -56,7 +57,7 @@ export interface Fact {
   /** References and words of ours; never anything of a payload, an answer or a setting. */
   readonly details: Readonly<Record<string, string | number>>;
   /** The command that shows it, and the page. */
-  readonly look: readonly string[];
+  readonly look: string;
   readonly page: string;
 }
 
@@ -109,7 +110,7 @@ export const quarantinedFact = (row: Delivery): Fact | undefined => {
     ...aboutDestination('delivery-quarantined', destination, row.endedAtMs),
     says: `A delivery to ${destination} is quarantined: ${reason}. Others may have followed since.`,
     details: { event, reason, attempts: row.attempts },
-    look: ['onceward', 'delivery', 'explain', event, destination],
+    look: commandLine('delivery explain', [event, destination]),
     page: `/console/events/${encodeURIComponent(event)}/deliveries/${encodeURIComponent(destination)}`,
   };
 };
@@ -146,7 +147,7 @@ export const finishedFact = (operation: Operation): Fact | undefined => {
     about: id,
     says: `Redrive ${id} is ${state}${because}.`,
     details: { operation: id, state, messages: operation.messages },
-    look: ['onceward', 'redrive', 'show', id],
+    look: commandLine('redrive show', [id]),
     page: `/console/redrives/${encodeURIComponent(id)}`,
   };
 };
@@ -162,7 +163,7 @@ export const silentFact = (beats: readonly Heartbeat[], nowMs: number): Fact | u
     about: '',
     says: `No sweep has passed over shard ${oldest.shard} since ${since}: what gets lost there is not found again.`,
     details: { shard: oldest.shard },
-    look: ['onceward', 'queue', 'stats'],
+    look: commandLine('queue stats'),
     page: '/console',
   };
 };
@@ -172,7 +173,7 @@ const aboutDestination = (kind: NoticeKind, destination: DestinationId, atMs: nu
   atMs,
   about: destination,
   destination,
-  look: ['onceward', 'destination', 'show', destination],
+  look: commandLine('destination show', [destination]),
   page: `/console/destinations/${encodeURIComponent(destination)}`,
 });
 
@@ -221,7 +222,7 @@ export const noticeSubmission = (fact: Fact, to: DestinationId): Submission => {
       ...details,
       // It is read by people, in whatever shows it: an id or a reason may not turn the direction of what stands behind it.
       says: withHiddenShown(says),
-      look: commandLine(look),
+      look,
       page,
     }),
   );
@@ -234,16 +235,3 @@ export const noticeSubmission = (fact: Fact, to: DestinationId): Submission => {
     destinations: [to],
   };
 };
-
-/** Program, noun and verb; what follows are ids. */
-const WORDS_BEFORE_IDS = 3;
-
-/** Whoever copies the line into a shell runs this command and no other, whatever an id holds: an id is no option either. */
-const commandLine = (look: readonly string[]): string => {
-  const [words, ids] = [look.slice(0, WORDS_BEFORE_IDS), look.slice(WORDS_BEFORE_IDS)];
-  const end = ids.some((id) => id.startsWith('-')) ? ['--'] : [];
-  return [...words, ...end, ...ids].map(shellWord).join(' ');
-};
-
-const shellWord = (word: string): string =>
-  /^[\w.:/@%+~-]+$/.test(word) && !word.startsWith('~') ? word : `'${word.replaceAll("'", `'\\''`)}'`;

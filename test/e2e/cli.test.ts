@@ -81,6 +81,12 @@ describe('an event from the command line', () => {
     expect(bodies.toSorted()).toEqual(['[1e2]', '[1e2]', '{"n": 1.0,\n "s": "ä"}', '{"total": 12.50}']);
   });
 
+  it('is followed by a command that a shell reads as it is meant, whatever the id holds', async () => {
+    const args = ['event', 'send', '--id', '$(touch x)', '--to', PARTNER, '--yes', '--payload', '1'];
+    const { out } = await ran(await withPartner(), args, { right: 'send' });
+    expect(out).toContain(`onceward delivery explain '$(touch x)' ${PARTNER}`);
+  });
+
   it.each([
     [['--payload', '{broken'], 'no JSON'],
     [['--payload', '1', '--file', '-'], 'one of them'],

@@ -1,6 +1,8 @@
 /** `onceward destination set | list | show | shadow | pause | resume | test | rotate-secret | delete` */
+
 import type { Command } from 'commander';
 import type * as z from 'zod/mini';
+import { commandLine } from '../../../core/command-line.ts';
 import {
   destinationAnswer,
   destinationCreatedAnswer,
@@ -181,7 +183,7 @@ const test = (shell: Shell, id: string, options: Deciding): Promise<void> =>
       const { event } = readAs(destinationTestedAnswer, body);
       return lines(
         said`Event ${event} is on its way. What becomes of it:`,
-        said`  onceward delivery explain ${event} ${id}`,
+        said`  ${commandLine('delivery explain', [event, id])}`,
       );
     },
   });

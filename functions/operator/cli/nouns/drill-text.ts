@@ -1,4 +1,5 @@
 /** A drill on a terminal: what each part has shown, what follows, and how to count what nobody has counted yet. */
+import { commandLine } from '../../../core/command-line.ts';
 import type { Deserves } from '../../../core/drill-conclusion.ts';
 import type { DrillReport } from '../../commands/drill-report.ts';
 import { heading } from '../print.ts';
@@ -33,12 +34,12 @@ export const reportText = (shell: Shell, report: DrillReport): Safe =>
 const countByHand = ({ destination, parts }: DrillReport): readonly (Safe | '')[] => {
   const uncounted = parts.filter(({ exchanges, effects }) => exchanges.length > 0 && effects === undefined);
   if (uncounted.length === 0) return [];
-  const given = uncounted.map(({ part }) => `--effects ${part}=N`).join(' ');
+  const given = ['--from FILE', ...uncounted.map(({ part }) => `--effects ${part}=N`)];
   return [
     '',
     said`How often did each of these act at the destination? Its log or table knows:`,
     ...uncounted.map(({ part, event, key }) => said`  ${part.padEnd(PART_COLUMNS)}${event}  ${key}`),
     said`Keep the answer of this command with --json in a file, and have it judged with what you found:`,
-    said`  onceward prove ${destination} --from FILE ${given}`,
+    said`  ${commandLine('prove', [destination], given)}`,
   ];
 };

@@ -1,5 +1,7 @@
 /** `onceward event send | show | replay` */
+
 import type { Command } from 'commander';
+import { commandLine } from '../../../core/command-line.ts';
 import { acceptedAnswer, eventAnswer, replayAnswer } from '../../contract/deliveries.ts';
 import { type Call, path } from '../client.ts';
 import { fileBytes } from '../file.ts';
@@ -67,7 +69,9 @@ const send = async (shell: Shell, options: SendOptions): Promise<void> => {
     call,
     show: (body) => {
       const { event, acceptedAt, deliveries } = readAs(acceptedAnswer, body);
-      const follow = deliveries.map(({ destination }) => said`  onceward delivery explain ${event} ${destination}`);
+      const follow = deliveries.map(
+        ({ destination }) => said`  ${commandLine('delivery explain', [event, destination])}`,
+      );
       return lines(said`Event ${event} is in the ledger since ${acceptedAt}. What becomes of it:`, ...follow);
     },
   });
