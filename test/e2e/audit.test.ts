@@ -131,6 +131,13 @@ describe('an audit', () => {
     expect((await verify()).out).toContain('5 deliveries');
   });
 
+  it.each([
+    [['--destination', 'nope'], 'there is no destination nope'],
+    [['retried', 'nope'], 'there is no delivery of retried to nope'],
+  ])('of a name that nobody has is not clean: %j', async (args, says) => {
+    expect(await verify(...args)).toMatchObject({ exit: 1, out: '', err: expect.stringContaining(says) });
+  });
+
   it.each(ALTERED)('finds %s, wherever it is looked for', async (_what, event, change, kind) => {
     expect(await found(event, change, event)).toContain(kind);
     expect(await found(event, change, '--since', '2026-01-01')).toContain(kind);

@@ -29,7 +29,7 @@ describe('what changes something', () => {
   });
 
   it.each([
-    ['a person says no', { says: false }, [], 2],
+    ['a person says no', { says: false }, [], 1],
     ['nobody is there to be asked', {}, [], 2],
     ['it is only looked at', {}, ['--dry-run'], 0],
   ] as const)('changes nothing when %s', async (_when, options: CliOptions, more, exit) => {
@@ -131,6 +131,9 @@ describe('an end with an error', () => {
     ['a missing reason', ['delivery', 'cancel', 'a', 'b'], {}, 2, '--reason'],
     ['a list that does not exist', [...LIST, '--list', 'all'], {}, 2, 'open, parked, quarantined, recent'],
     ['a delivery that does not exist', ['delivery', 'show', 'a', 'b'], {}, 1, 'not-found'],
+    ['heads that cannot be read', ['audit', 'verify', '--heads', 'none'], {}, 2, 'cannot read none'],
+    ['counts that cannot be read', ['destination', 'shadow', PARTNER, '--counts', 'none'], {}, 2, 'cannot read none'],
+    ['an audit of a destination that nobody has', ['audit', 'export', '--destination', 'nope'], {}, 1, 'not-found'],
   ] as const)('is one line that says what to do: %s', async (_what, args, options, exit, says) => {
     const done = await ran(await withPartner(), args, options);
     expect(done.exit).toBe(exit);
@@ -289,6 +292,22 @@ describe('a run', () => {
     const steps = done.err.trim().split('\n');
     expect(steps.length).toBeGreaterThan(1);
     expect(steps.at(-1)).toBe('[####################] done: 2 of 2, delivered 2, failed 0, in doubt 0, open 0');
+  });
+
+  it('that ends with what has failed again has not done what it was for', async () => {
+    const world = await withPartner();
+    world.sender.script(answered(422), answered(422));
+    await world.accepted('a', PARTNER);
+    await world.deliver('a', PARTNER);
+    const planned = await ran(world, [
+      ...['redrive', 'plan', '--source', 'quarantine', '--stop-above', '1', '--reason', 'mended', '--json'],
+    ]);
+    const { operation } = JSON.parse(planned.out) as { operation: string };
+    const sleep = async (): Promise<void> => void (await world.run(5_000));
+    const shell = { clock: { nowMs: () => world.clock.nowMs(), sleep } };
+    const done = await ran(world, ['redrive', 'run', operation, '--reason', 'hope', '--yes'], { shell });
+    expect(done).toMatchObject({ exit: 1, out: expect.stringMatching(/state +done[\s\S]*failed +1/) });
+    expect(done.err.trim().split('\n').at(-1)).toContain('is done, and 1 of 1 that were sent again have failed again');
   });
 });
 

@@ -60,7 +60,7 @@ describe('before anything is sent', () => {
   });
 
   it.each([
-    ['a person says no', PROVE, { says: false }, 2, 'not done'],
+    ['a person says no', PROVE, { says: false }, 1, 'not done'],
     ['nobody is there to be asked', PROVE, {}, 2, 'add --yes'],
     ['there is no reason', ['prove', PARTNER, '--yes'], {}, 2, '--reason'],
     ['a part is unknown', [...DO, '--parts', 'repeat,all'], {}, 2, 'repeat, twins, late'],

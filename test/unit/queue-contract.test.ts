@@ -160,6 +160,8 @@ describe('a document that does not say', () => {
     const told = await contractOf(cli);
     expect(told.rows[0]).toMatchObject({ field: 'document', theirs: 'not reached: ECONNREFUSED', verdict: 'unknown' });
     expect(told.rows[1]).toMatchObject({ field: 'document', theirs: 'answered 429', verdict: 'unknown' });
+    // The account agrees with nothing that was not read: a nightly job must not take this for a pass.
+    expect(told.exit).toBe(1);
   });
 
   it('takes the envelope off where the answer is described with it', () => {

@@ -1,4 +1,4 @@
-/** One command from its arguments to its exit code: 0 done, 1 failed or refused, 2 not a command that can be run. */
+/** One command from its arguments to its exit code: 0 done, 1 failed, refused or found wrong, 2 not a command that can be run. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../../config.ts';
 import { addAudit } from './nouns/audit.ts';
@@ -15,7 +15,7 @@ import { visible, visibleJson } from './visible.ts';
 
 const FOOT = `
 Settings: ONCEWARD_URL (http://127.0.0.1:8787), ONCEWARD_INTAKE_URL (the same), ONCEWARD_TOKEN.
-Exit codes: 0 done; 1 failed, refused, or found something wrong; 2 not a command that can be run.
+Exit codes: 0 done; 1 failed, refused (by you as well), or found something wrong; 2 not a command that can be run.
 What changes something says first what it will do and asks: --yes answers, --dry-run only looks.`;
 
 /** Each noun in its own file; a new one is added here. */

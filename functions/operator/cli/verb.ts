@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Call } from './client.ts';
 import { answer } from './print.ts';
 import type { Shell } from './shell.ts';
-import { Stop, USAGE } from './stop.ts';
+import { FAILED, Stop, USAGE } from './stop.ts';
 import { lines, type Safe, said, visibleJson } from './visible.ts';
 
 export interface Common {
@@ -89,7 +89,7 @@ export const agreed = async (shell: Shell, options: Changing, says: Safe): Promi
     throw new Stop(USAGE, 'this changes something and nobody is here to be asked: add --yes (or --dry-run to look)');
   }
   shell.err(`${says}\n`);
-  if (!(await shell.ask('Do it? [y/N] '))) throw new Stop(USAGE, 'not done: you did not agree');
+  if (!(await shell.ask('Do it? [y/N] '))) throw new Stop(FAILED, 'not done: you did not agree');
 };
 
 /** A decision of a person, with its id made here where none was given. */
@@ -112,7 +112,7 @@ export const get = async (shell: Shell, at: string, query: Call['query'] = {}): 
 export const readAs = <T>(schema: { safeParse(value: unknown): { success: boolean; data?: T } }, body: unknown): T => {
   const parsed = schema.safeParse(body);
   if (parsed.success && parsed.data !== undefined) return parsed.data;
-  throw new Stop(1, 'the answer is not one that this version understands: --json shows it as it is', {
+  throw new Stop(FAILED, 'the answer is not one that this version understands: --json shows it as it is', {
     code: 'not-understood',
     detail: `cannot read ${visibleJson(body).slice(0, 200)}`,
   });

@@ -10,7 +10,7 @@ import { type auditItem, auditPageAnswer } from '../../contract/audit.ts';
 import { destinationPageAnswer } from '../../contract/destinations.ts';
 import { path } from '../client.ts';
 import type { Shell } from '../shell.ts';
-import { Stop, USAGE } from '../stop.ts';
+import { FAILED, Stop, USAGE } from '../stop.ts';
 import { get, readAs } from '../verb.ts';
 
 export interface AuditScope {
@@ -68,6 +68,14 @@ async function* destinations(shell: Shell): AsyncGenerator<string> {
     cursor = page.next;
   } while (cursor !== undefined);
 }
+
+/** Where nothing was met: a name that nobody has must not read as a clean audit. Throws Stop. */
+export const mustBeThere = async (shell: Shell, { event, destination }: AuditScope): Promise<void> => {
+  if (destination === undefined) return;
+  if (event === undefined) for await (const known of destinations(shell)) if (known === destination) return;
+  const what = event === undefined ? `no destination ${destination}` : `no delivery of ${event} to ${destination}`;
+  throw new Stop(FAILED, `not-found: there is ${what}`, { code: 'not-found', detail: `there is ${what}` });
+};
 
 /** From the latest day back to the first. */
 const daysOf = (shell: Shell, { since, until }: AuditScope): readonly string[] => {

@@ -8,7 +8,7 @@ import { FAILED, Stop, USAGE } from '../stop.ts';
 import { type Common, looking } from '../verb.ts';
 import { lines, said, visibleJson } from '../visible.ts';
 import { type Heads, noHeads, readHeads } from './audit-heads.ts';
-import { type AuditScope, auditStream, type Seen } from './audit-stream.ts';
+import { type AuditScope, auditStream, mustBeThere, type Seen } from './audit-stream.ts';
 
 interface Options extends Common {
   readonly destination?: string;
@@ -63,7 +63,12 @@ const scopeOf = (event: string | undefined, named: string | undefined, options: 
 };
 
 const exportAll = async (shell: Shell, scope: AuditScope): Promise<void> => {
-  for await (const seen of auditStream(shell, scope)) shell.out(`${visibleJson(seen)}\n`);
+  let deliveries = 0;
+  for await (const seen of auditStream(shell, scope)) {
+    deliveries += 1;
+    shell.out(`${visibleJson(seen)}\n`);
+  }
+  if (deliveries === 0) await mustBeThere(shell, scope);
 };
 
 interface Tally {
@@ -78,6 +83,7 @@ const verify = async (shell: Shell, scope: AuditScope, options: VerifyOptions): 
   const tally: Tally = { deliveries: 0, entries: 0, faulty: 0 };
   for await (const seen of auditStream(shell, scope)) judge(shell, options, heads, seen, tally);
   await judgeUnseen(shell, options, heads, scope, tally);
+  if (tally.deliveries === 0) await mustBeThere(shell, scope);
   const { deliveries, entries, faulty } = tally;
   const checked = heads.count === 0 ? {} : { heads: heads.count };
   if (options.json === true) shell.out(`${visibleJson({ summary: { deliveries, entries, faulty, ...checked } })}\n`);

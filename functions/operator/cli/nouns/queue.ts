@@ -130,7 +130,12 @@ const stepLines = (shell: Shell, step: Step): readonly Safe[] => [
 const contract = async (shell: Shell, options: ContractOptions): Promise<void> => {
   const management = shell.queue.management();
   const rows: ContractRow[] = [];
-  for (const use of USES) rows.push(...compareContract(use, await management.discover(use.capability)));
+  let unread = 0;
+  for (const use of USES) {
+    const discovered = await management.discover(use.capability);
+    if (discovered.kind === 'failed') unread += 1;
+    rows.push(...compareContract(use, discovered));
+  }
   const counts = { agrees: 0, differs: 0, unknown: 0 };
   for (const { verdict } of rows) counts[verdict] += 1;
   answer(shell, options, { ...counts, rows }, () =>
@@ -138,6 +143,8 @@ const contract = async (shell: Shell, options: ContractOptions): Promise<void> =
   );
   if (counts.differs > 0)
     throw new Stop(FAILED, `${counts.differs} of what is sent or read differs from the documents`);
+  // Nothing was held against them: that is no agreement.
+  if (unread > 0) throw new Stop(FAILED, `${unread} of ${USES.length} documents could not be read; above stands why`);
   if (options.strict === true && counts.unknown > 0) {
     throw new Stop(FAILED, `the documents do not say ${counts.unknown} of what is sent or read`);
   }

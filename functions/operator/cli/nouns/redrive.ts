@@ -101,6 +101,11 @@ const run = async (shell: Shell, operation: string, options: RunOptions): Promis
     const why = end.shown.stoppedBecause ?? 'no reason on record';
     throw new Stop(FAILED, `operation ${operation} was stopped: ${why}`, { code: 'operation-stopped', detail: why });
   }
+  const { failed, requeued } = end.shown.progress;
+  if (failed > 0) {
+    const detail = `${failed} of ${requeued} that were sent again have failed again`;
+    throw new Stop(FAILED, `operation ${operation} is done, and ${detail}`, { code: 'redrive-failed', detail });
+  }
 };
 
 const show = async (shell: Shell, operation: string, options: Common): Promise<void> => {
