@@ -1,9 +1,9 @@
-/** One destination or redrive that cannot be read: it is named wherever they are listed, and the others stand beside it. */
+/** One destination, redrive or delivery that cannot be read: it is named where it is listed, and the others stand beside it. */
 import { describe, expect, it } from 'vitest';
 import type { Ref } from '../../functions/ports.ts';
 import { ran } from '../support/cli.ts';
 import { signedIn, wordsIn } from '../support/console.ts';
-import { destinationId, openTestWorld, type TestWorld } from '../support/world.ts';
+import { destinationId, eventId, openTestWorld, type TestWorld } from '../support/world.ts';
 import { alter, PARTNER, pause, toLaterFormat } from '../support/world-states.ts';
 
 const CONFIG = { item: 'destination', destination: destinationId(PARTNER) } as const;
@@ -96,5 +96,22 @@ describe.each([
       );
       expect(page.text).toContain(kept);
     }
+  });
+});
+
+describe.each([
+  ['is broken', 'ledger-corrupt', (world: TestWorld, ref: Ref) => alter(world, ref, ({ bud: _bud, ...rest }) => rest)],
+  ['was written by newer code', 'written-by-newer-code', toLaterFormat],
+] as const)('a delivery that %s', (_what, why, harm) => {
+  it('stands on the page of its event, beside the others', async () => {
+    const world = openTestWorld();
+    for (const id of [PARTNER, 'another']) await world.destination(id);
+    await world.submit({ id: 'order-1', payload: 1, destinations: [PARTNER, 'another'] });
+    await world.deliver('order-1', 'another');
+    harm(world, { item: 'delivery', event: eventId('order-1'), destination: destinationId(PARTNER) });
+    const page = await (await signedIn(world, world.token('view'))).get('/console/events/order-1');
+    expect(page.status).toBe(200);
+    expect(wordsIn(page.text)).toMatch(new RegExp(`${PARTNER} unreadable.*another delivered`));
+    expect(page.text).toContain(why);
   });
 });
