@@ -16,6 +16,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { ArgumentError, argumentsOf } from '../../infra/local/arguments.ts';
 import { coldBench } from './cold.ts';
 import { costBench } from './cost/cost.ts';
 import { duplicatesBench } from './duplicates/duplicates.ts';
@@ -38,14 +39,31 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   simulation: simulationBench,
 };
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    short: { type: 'boolean', default: false },
-    json: { type: 'string' },
-    record: { type: 'boolean', default: false },
-    peers: { type: 'string' },
-  },
+const USAGE = `npm run bench -- ${Object.keys(BENCHES).join(' | ')} | all [--short] [--json FILE] [--record] [--peers DIR | none]
+  --short   few rounds, to see that it works: its times mean nothing
+  --json    all that was measured, in one file
+  --record  its section of test/bench/RESULTS.md
+  --peers   where the packages of others are kept, or none: leave them out`;
+
+const { values, names } = argumentsOf(USAGE, () => {
+  const parsed = parseArgs({
+    allowPositionals: true,
+    options: {
+      short: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      record: { type: 'boolean', default: false },
+      peers: { type: 'string' },
+    },
+  });
+  const given = parsed.positionals;
+  const all = given.includes('all') ? Object.keys(BENCHES) : given;
+  const unknown = all.find((name) => !Object.hasOwn(BENCHES, name));
+  if (unknown !== undefined) throw new ArgumentError(`there is no benchmark "${unknown}"`);
+  if (all.length === 0) throw new ArgumentError('say which benchmark');
+  if (parsed.values.record && parsed.values.short) {
+    throw new ArgumentError('--short measures nothing that is worth a record');
+  }
+  return { values: parsed.values, names: all };
 });
 
 const measure = async (name: string, bench: Bench, context: BenchContext): Promise<Measured | undefined> => {
@@ -60,7 +78,7 @@ const measure = async (name: string, bench: Bench, context: BenchContext): Promi
   }
 };
 
-const runAll = async (names: readonly string[]): Promise<boolean> => {
+const runAll = async (): Promise<boolean> => {
   const peers = openPeers(values.peers);
   const context: BenchContext = { short: values.short, peers, say: (line) => console.log(line) };
   const done: Measured[] = [];
@@ -81,17 +99,6 @@ const runAll = async (names: readonly string[]): Promise<boolean> => {
   return done.length === names.length && done.every(({ missed }) => missed.length === 0);
 };
 
-const names = positionals.includes('all') ? Object.keys(BENCHES) : positionals;
-const unknown = names.find((name) => !Object.hasOwn(BENCHES, name));
-if (unknown !== undefined || names.length === 0) {
-  if (unknown !== undefined) console.error(`there is no benchmark "${unknown}"`);
-  console.error(`npm run bench -- ${Object.keys(BENCHES).join(' | ')} | all [--short] [--json FILE] [--record]`);
-  process.exitCode = 2;
-} else if (values.record && values.short) {
-  console.error('--short measures nothing that is worth a record');
-  process.exitCode = 2;
-} else {
-  // Peers are stopped by the end of the process, which a signal alone would not bring about in order.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  process.exitCode = (await runAll(names)) ? 0 : 1;
-}
+// Peers are stopped by the end of the process, which a signal alone would not bring about in order.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+process.exitCode = (await runAll()) ? 0 : 1;

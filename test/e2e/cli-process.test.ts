@@ -1,4 +1,5 @@
 /** The command line as a process: exit codes, what goes where, and no colour into a pipe. */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/program.ts';
 
@@ -14,6 +15,11 @@ describe('onceward, as a process', () => {
     expect(nothing.output).toBe(help.output);
     expect(wrong.output).toMatch(/^onceward: unknown command 'lst' .*\n$/);
     for (const { output } of [help, nothing, wrong]) expect(output).not.toContain('\u001b');
+  });
+
+  it('says which version it is', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+    expect(await run(['--version'])).toMatchObject({ code: 0, output: `${version}\n` });
   });
 
   it('ends in peace where nobody reads on, as behind `| head`', async () => {

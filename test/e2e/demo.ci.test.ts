@@ -12,7 +12,7 @@ it('tells all stories of the demo, the long ones too, in under four minutes', { 
 
 /** Title, requests, effects of each story that was told; the outcomes hold times and ids. */
 const countsIn = (output: string): readonly string[] =>
-  [...output.matchAll(/^ {2}(?:ok {2}|FAIL) {2}(.+?) {2,}(\d+ requests, \d+ effects)/gm)]
+  [...output.matchAll(/^ {2}(?:ok {2}|FAIL) {2}(.+?) {2,}(\d+ requests?, \d+ effects?)/gm)]
     .map(([, title, counts]) => `${title}: ${counts}`)
     .toSorted();
 

@@ -10,6 +10,7 @@ describe.concurrent('the demo', () => {
   it('tells every story of the main job, killed workers included, and exits 0', { timeout: 60_000 }, async () => {
     const { code, output } = await demo();
     expect(output).toMatch(/(\d+) of \1 stories hold/);
+    expect(output).toMatch(/ {2}1 request, 1 effect {2}/);
     expect(code).toBe(0);
   });
 
@@ -31,8 +32,10 @@ describe.concurrent('the demo', () => {
     expect(code).toBe(1);
   });
 
-  it('exits 1 when it told no story at all, and 2 on a breakage that it does not know', async () => {
-    expect((await demo('--only', 'no such story')).code).toBe(1);
-    expect((await demo('--break', 'nothing')).code).toBe(2);
+  it('names the stories that there are, and exits 2, where it was asked for another one', async () => {
+    const { code, output } = await demo('--only', 'no such story');
+    expect(output).toContain('  killed before the first byte, repeat is not safe\n');
+    expect(output).toContain('  500 dead letters of all kinds (with --all)');
+    expect(code).toBe(2);
   });
 });

@@ -60,6 +60,7 @@ describe('the installed package', () => {
     const help = await run(app, 'npx', '--no-install', 'onceward', '--help');
     expect(help).toContain('Usage: onceward');
     expect(help).toContain('redrive');
+    expect(await run(app, 'npx', '--no-install', 'onceward', '--version')).toBe('0.1.0\n');
   });
 });
 

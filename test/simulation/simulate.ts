@@ -6,6 +6,7 @@
  * faults has happened: a class that never did makes a run of the stated size red. The second form tells one history.
  */
 import { parseArgs } from 'node:util';
+import { argumentsOf, wholeOption } from '../../infra/local/arguments.ts';
 import { START_MS } from './clockwork.ts';
 import { FAILED_SEEDS } from './failed-seeds.ts';
 import { FAULT_NAMES, FAULTS } from './fault-classes.ts';
@@ -18,16 +19,29 @@ import { simulate } from './threads.ts';
 /** From so many histories on, every class must have happened. */
 const WHOLE = 5_000;
 
-const { values } = parseArgs({
-  options: {
-    histories: { type: 'string', default: '1000' },
-    seed: { type: 'string', default: 'onceward' },
-    from: { type: 'string', default: '0' },
-    threads: { type: 'string', default: '2' },
-    history: { type: 'string' },
-    keep: { type: 'string' },
-    reads: { type: 'boolean', default: false },
-  },
+const USAGE = `npm run simulate -- [--histories 1000] [--seed TEXT] [--from 0] [--threads 2]
+npm run simulate -- --seed TEXT --history N [--keep WHAT] [--reads]`;
+
+const wishes = argumentsOf(USAGE, () => {
+  const { values } = parseArgs({
+    options: {
+      histories: { type: 'string', default: '1000' },
+      seed: { type: 'string', default: 'onceward' },
+      from: { type: 'string', default: '0' },
+      threads: { type: 'string', default: '2' },
+      history: { type: 'string' },
+      keep: { type: 'string' },
+      reads: { type: 'boolean', default: false },
+    },
+  });
+  const { seed, keep, reads, history } = values;
+  return {
+    ...{ seed, keep, reads },
+    histories: wholeOption('histories', values.histories, 1),
+    from: wholeOption('from', values.from, 0),
+    threads: wholeOption('threads', values.threads, 1),
+    history: history === undefined ? undefined : wholeOption('history', history, 0),
+  };
 });
 
 const report = (done: HistoriesDone, seconds: number): readonly string[] => [
@@ -45,10 +59,10 @@ const report = (done: HistoriesDone, seconds: number): readonly string[] => [
 ];
 
 const tell = async (history: number): Promise<boolean> => {
-  const keep = values.keep?.split(KEEP_SEPARATOR);
-  const ended = await runOne(values.seed, history, keep && allBut(keep));
+  const keep = wishes.keep?.split(KEEP_SEPARATOR);
+  const ended = await runOne(wishes.seed, history, keep && allBut(keep));
   const violations = judge(ended);
-  console.info(tableOf(ended.log, START_MS, values.reads));
+  console.info(tableOf(ended.log, START_MS, wishes.reads));
   console.info(`trace ${traceHashOf(ended.log)}`);
   for (const { oracle, invariant, message } of violations) console.error(`${invariant} ${oracle}: ${message}`);
   return violations.length === 0;
@@ -70,12 +84,8 @@ const runFailedBefore = async (): Promise<boolean> => {
 const runAll = async (): Promise<boolean> => {
   const wasGood = await runFailedBefore();
   const began = performance.now();
-  const done = await simulate({
-    seed: values.seed,
-    from: Number(values.from),
-    histories: Number(values.histories),
-    threads: Number(values.threads),
-  });
+  const { seed, from, histories, threads } = wishes;
+  const done = await simulate({ seed, from, histories, threads });
   const silent = done.histories < WHOLE ? [] : FAULT_NAMES.filter((name) => done.fired[name] === undefined);
   console.info(report(done, (performance.now() - began) / 1_000).join('\n'));
   for (const name of silent) console.error(`${name} has never happened: ${FAULTS[name].says}`);
@@ -89,5 +99,5 @@ const runAll = async (): Promise<boolean> => {
   return wasGood && done.violations.length + silent.length === 0;
 };
 
-const isGood = values.history === undefined ? await runAll() : await tell(Number(values.history));
+const isGood = wishes.history === undefined ? await runAll() : await tell(wishes.history);
 process.exitCode = isGood ? 0 : 1;

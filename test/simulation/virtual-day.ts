@@ -5,16 +5,20 @@
  * a way of its own. Then they are well again. Nothing may be lost, and the forty healthy ones must not notice.
  */
 import { parseArgs } from 'node:util';
+import { argumentsOf, wholeOption } from '../../infra/local/arguments.ts';
 import { runDay } from './day.ts';
 
 /** The bound of a healthy destination, from the 202 to the recorded success. */
 const BOUND_MS = 5_000;
 
-const { values } = parseArgs({
-  options: { events: { type: 'string', default: '100000' }, hours: { type: 'string', default: '24' } },
+const { events, hours } = argumentsOf('npm run virtual-day -- [--events 100000] [--hours 24]', () => {
+  const { values } = parseArgs({
+    options: { events: { type: 'string', default: '100000' }, hours: { type: 'string', default: '24' } },
+  });
+  return { events: wholeOption('events', values.events, 1), hours: wholeOption('hours', values.hours, 1) };
 });
 const began = performance.now();
-const day = await runDay(Number(values.events), Number(values.hours), (text) => console.info(text));
+const day = await runDay(events, hours, (text) => console.info(text));
 const at = (share: number): number => day.latenciesMs[Math.floor(share * (day.latenciesMs.length - 1))] ?? 0;
 const { latenciesMs: _all, ...said } = day;
 console.info(JSON.stringify(said, undefined, 2));

@@ -29,4 +29,11 @@ it('the printed item, stored in the table, lets the printed token in with every 
 
 it('without a table it says what is missing', async () => {
   await expect(run()).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('which table?') });
+  for (const args of [
+    ['a', 'b'],
+    ['--table', 'Onceward-Table-1'],
+  ]) {
+    await expect(run(...args)).rejects.toMatchObject({ code: 2, stdout: '' });
+  }
+  expect((await run('--help')).stdout).not.toContain('put-item');
 });

@@ -1,5 +1,6 @@
 /** One command from its arguments to its exit code: 0 done, 1 failed, refused or found wrong, 2 not a command that can be run. */
 import { Command, CommanderError } from 'commander';
+import manifest from '../../../package.json' with { type: 'json' };
 import { ConfigError } from '../../config.ts';
 import { addAudit } from './nouns/audit.ts';
 import { addDelivery } from './nouns/delivery.ts';
@@ -24,6 +25,7 @@ const NOUNS = [addEvent, addDelivery, addDestination, addRedrive, addToken, addA
 export const createProgram = (shell: Shell): Command => {
   const program = new Command('onceward')
     .description('One business effect from at-least-once queues: look, decide, redrive.')
+    .version(manifest.version, '-V, --version', 'which version this is')
     .exitOverride()
     .configureOutput({ writeOut: shell.out, writeErr: shell.err, outputError: () => {} })
     .addHelpText('after', FOOT)

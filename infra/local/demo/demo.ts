@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../../functions/adapters/system.ts';
 import { silentTelemetry } from '../../../functions/adapters/telemetry.ts';
+import { ArgumentError, argumentsOf, wholeOption } from '../arguments.ts';
 import { startPartner } from '../partner/start.ts';
 import { type LocalTransportName, type LocalWorld, openWorld } from '../world.ts';
 import { BREAKAGES } from './breakages.ts';
@@ -55,29 +56,19 @@ interface Wishes {
 const wishes = (): Wishes => {
   const { values } = parseArgs({
     options: {
-      all: { type: 'boolean' },
-      only: { type: 'string' },
+      all: { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
       break: { type: 'string' },
-      seed: { type: 'string' },
+      seed: { type: 'string', default: '1' },
       transport: { type: 'string', default: 'infrai' },
-      help: { type: 'boolean', short: 'h' },
     },
   });
-  if (values.help === true) {
-    console.log(HELP);
-    process.exit(0);
+  if (values.break !== undefined && !Object.hasOwn(BREAKAGES, values.break)) {
+    throw new ArgumentError(`--break knows: ${Object.keys(BREAKAGES).join(', ')}`);
   }
-  if (values.break !== undefined && BREAKAGES[values.break] === undefined) {
-    console.error(`--break knows: ${Object.keys(BREAKAGES).join(', ')}`);
-    process.exit(2);
-  }
-  const { transport } = values;
-  if (transport !== 'infrai' && transport !== 'sqs') {
-    console.error('--transport knows: infrai, sqs');
-    process.exit(2);
-  }
-  const seed = Number(values.seed ?? '1');
-  return { all: values.all === true, only: values.only ?? '', broken: values.break, seed, transport };
+  const { all, only, transport } = values;
+  if (transport !== 'infrai' && transport !== 'sqs') throw new ArgumentError('--transport knows: infrai, sqs');
+  return { all, only, broken: values.break, seed: wholeOption('seed', values.seed, 0), transport };
 };
 
 const FEW = { delivered: 3, overBudget: 2, lost: 3, events: 1, poison: 1, foreign: 1 };
@@ -132,8 +123,16 @@ const longStories = (
   [deadLetters('500 dead letters of all kinds', 'many', MANY, () => still.queue), stillStage],
 ];
 
-const run = async (): Promise<number> => {
-  const { all, only, broken, seed, transport } = wishes();
+type Staged = readonly (readonly [Story, Stage])[];
+
+const nothingToTell = (only: string, short: Staged, long: Staged): string =>
+  [
+    `no story that would be told has "${only}" in its title. There are:`,
+    ...short.map(([{ title }]) => `  ${title}`),
+    ...long.map(([{ title }]) => `  ${title} (with --all)`),
+  ].join('\n');
+
+const run = async ({ all, only, broken, seed, transport }: Wishes): Promise<number> => {
   const startedMs = systemClock.nowMs();
   const room = await mkdtemp(join(tmpdir(), 'onceward-demo-'));
   const partner = await startPartner({ clock: systemClock });
@@ -168,18 +167,18 @@ const run = async (): Promise<number> => {
   );
   try {
     const isWanted = ([story]: readonly [Story, Stage]): boolean => story.title.includes(only);
-    const results = await Promise.all(
-      shortStories(rooms)
-        .filter(isWanted)
-        .map(([story, stage]) => tell(story, stage)),
-    );
-    for (const [story, stage] of all ? longStories(rooms, seed).filter(isWanted) : []) {
-      results.push(await tell(story, stage));
+    const [short, long] = [shortStories(rooms), longStories(rooms, seed)];
+    const wanted = { short: short.filter(isWanted), long: all ? long.filter(isWanted) : [] };
+    if (wanted.short.length + wanted.long.length === 0) {
+      console.error(nothingToTell(only, short, long));
+      return 2;
     }
+    const results = await Promise.all(wanted.short.map(([story, stage]) => tell(story, stage)));
+    for (const [story, stage] of wanted.long) results.push(await tell(story, stage));
     const held = results.filter(Boolean).length;
     const seconds = ((systemClock.nowMs() - startedMs) / 1_000).toFixed(1);
     console.log(`\n${held} of ${results.length} stories hold, ${seconds} s\n`);
-    return held === results.length && held > 0 ? 0 : 1;
+    return held === results.length ? 0 : 1;
   } finally {
     await Promise.all(mortals.map((mortal) => mortal.end()));
     await world.close();
@@ -189,4 +188,4 @@ const run = async (): Promise<number> => {
   }
 };
 
-process.exit(await run());
+process.exit(await run(argumentsOf(HELP, wishes)));

@@ -28,7 +28,9 @@ export const told = (mailbox: Mailbox, outcome: string, ...checks: readonly Chec
   checks,
 });
 
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 export const counts = (mailbox: Mailbox, requests: number, effects: number): readonly Check[] => [
-  check(`${requests} request${requests === 1 ? '' : 's'} at the partner`, mailbox.requestCount === requests),
-  check(`${effects} effect${effects === 1 ? '' : 's'} at the partner`, mailbox.effectCount === effects),
+  check(`${counted(requests, 'request')} at the partner`, mailbox.requestCount === requests),
+  check(`${counted(effects, 'effect')} at the partner`, mailbox.effectCount === effects),
 ];

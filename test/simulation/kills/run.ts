@@ -3,21 +3,26 @@
  * end. Exits 1 when an invariant is broken; a world is played again by its own seed, `--kills 25 --seed N`.
  */
 import { parseArgs } from 'node:util';
+import { argumentsOf, wholeOption } from '../../../infra/local/arguments.ts';
 import { judgeKills } from './judge.ts';
 import { playKills } from './played.ts';
 
 const KILLS_PER_WORLD = 25;
 
-const { values } = parseArgs({
-  options: { kills: { type: 'string' }, seed: { type: 'string' }, side: { type: 'string' } },
+const { kills, firstSeed, sideBySide } = argumentsOf('npm run kills -- [--kills 25] [--seed 1] [--side 1]', () => {
+  const { values } = parseArgs({
+    options: {
+      kills: { type: 'string', default: '25' },
+      seed: { type: 'string', default: '1' },
+      side: { type: 'string', default: '1' },
+    },
+  });
+  return {
+    kills: wholeOption('kills', values.kills, 1),
+    firstSeed: wholeOption('seed', values.seed, 0),
+    sideBySide: wholeOption('side', values.side, 1),
+  };
 });
-const kills = Number(values.kills ?? '25');
-const firstSeed = Number(values.seed ?? '1');
-const sideBySide = Number(values.side ?? '1');
-if (![kills, firstSeed, sideBySide].every(Number.isSafeInteger) || kills < 1 || sideBySide < 1) {
-  console.error('--kills, --seed and --side are whole numbers');
-  process.exit(2);
-}
 
 const began = performance.now();
 const worlds = Math.ceil(kills / KILLS_PER_WORLD);

@@ -5,25 +5,36 @@
  * median number of histories over the seeds. Exits 1 when a mistake survives that should not, or the other way round.
  */
 import { parseArgs } from 'node:util';
+import { ArgumentError, argumentsOf, wholeOption } from '../../../infra/local/arguments.ts';
 import { type Hunted, hunt, isKilled, killerOf, medianOf } from './hunt.ts';
 import type { Mistake } from './mistake.ts';
 import { MISTAKES } from './mistakes.ts';
 
-const { values } = parseArgs({
-  options: {
-    histories: { type: 'string', default: '10000' },
-    seeds: { type: 'string', default: '5' },
-    seed: { type: 'string', default: 'mistakes' },
-    only: { type: 'string', multiple: true, default: [''] },
-    'at-once': { type: 'string', default: '2' },
-  },
+const USAGE =
+  'npm run mistakes -- [--histories 10000] [--seeds 5] [--seed TEXT] [--only PART OF A NAME]... [--at-once 2]';
+
+const { wanted, atOnce, ...options } = argumentsOf(USAGE, () => {
+  const { values } = parseArgs({
+    options: {
+      histories: { type: 'string', default: '10000' },
+      seeds: { type: 'string', default: '5' },
+      seed: { type: 'string', default: 'mistakes' },
+      only: { type: 'string', multiple: true, default: [''] },
+      'at-once': { type: 'string', default: '2' },
+    },
+  });
+  const named = MISTAKES.filter(({ name }) => values.only.some((part) => name.includes(part)));
+  if (named.length === 0) {
+    throw new ArgumentError(`no mistake is named so; there are: ${MISTAKES.map(({ name }) => name).join(', ')}`);
+  }
+  return {
+    seed: values.seed,
+    seeds: wholeOption('seeds', values.seeds, 1),
+    historiesMax: wholeOption('histories', values.histories, 1),
+    atOnce: wholeOption('at-once', values['at-once'], 1),
+    wanted: named,
+  };
 });
-const options = { seeds: Number(values.seeds), historiesMax: Number(values.histories), seed: values.seed };
-const atOnce = Number(values['at-once']);
-if (![options.seeds, options.historiesMax, atOnce].every((count) => Number.isSafeInteger(count) && count > 0)) {
-  console.error('--histories, --seeds and --at-once are whole numbers from 1');
-  process.exit(2);
-}
 
 const rowOf = (hunted: Hunted): string => {
   const { mistake, histories } = hunted;
@@ -35,7 +46,6 @@ const rowOf = (hunted: Hunted): string => {
 const isAsItShouldBe = (hunted: Hunted): boolean => isKilled(hunted) === (hunted.mistake.survives === undefined);
 
 const began = performance.now();
-const wanted = MISTAKES.filter(({ name }) => values.only.some((part) => name.includes(part)));
 const left = [...wanted];
 const all: Hunted[] = [];
 console.info('| mistake | seen by | median of histories | of each seed |\n| --- | --- | --- | --- |');
@@ -55,4 +65,4 @@ for (const { mistake } of all.filter((one) => !isKilled(one))) {
   console.info(`survives: ${mistake.name}${mistake.survives === undefined ? '' : `: ${mistake.survives}`}`);
 }
 for (const { mistake } of wrong) console.error(`not as it should be: ${mistake.name}`);
-process.exit(wrong.length === 0 && wanted.length > 0 ? 0 : 1);
+process.exit(wrong.length === 0 ? 0 : 1);

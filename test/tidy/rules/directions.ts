@@ -28,6 +28,8 @@ const CONFIG = /^functions\/config\.ts$/;
 const HTTP = /^functions\/http\//;
 const STEPS = /^functions\/steps\//;
 const ADAPTERS = /^functions\/adapters\//;
+/** For the version that it says. */
+const MANIFEST = /^package\.json$/;
 const SCHEMA = /^functions\/(core\/(limits|metrics)|adapters\/ledger\/(schema|table))\.ts$/;
 
 const face = (name: string): Zone[] => {
@@ -57,7 +59,7 @@ const face = (name: string): Zone[] => {
 const COMMAND_LINE: Zone = {
   name: 'functions/operator/cli',
   holds: /^functions\/operator\/cli\//,
-  files: [/^functions\/operator\//, STEPS, CORE, PORTS, CONFIG],
+  files: [/^functions\/operator\//, STEPS, CORE, PORTS, CONFIG, MANIFEST],
   packages: [...PURE, /^node:/, /^commander$/, /^string-width$/],
   instead: 'ask for it through a port and fill the port in a compose file',
 };
