@@ -27,6 +27,7 @@ export const FINDINGS = [
 export type FindingKind = (typeof FINDINGS)[number];
 
 export type Command =
+  | 'set'
   | 'pause'
   | 'resume'
   | 'test'
@@ -54,9 +55,12 @@ export interface Decided {
   /** SHA-256 of what was asked for: the same request id with other content is refused. */
   readonly fingerprint: string;
   readonly actor: string;
+  /** Empty only for `set`, which does not ask for one. */
   readonly reason: string;
   /** What it was about to change, in a few words, such as `quarantined / budget`. */
   readonly before: string;
+  /** The settings that it was about to change, one line each: no secret is in them. */
+  readonly changes?: readonly string[];
   readonly event?: EventId;
   readonly destination?: DestinationId;
   readonly operation?: string;

@@ -20,6 +20,8 @@ export interface Route {
   readonly right: Right;
   /** A decision of a person: it takes an `Idempotency-Key`. */
   readonly decides?: true;
+  /** The same, but it may come without one: then the decision has the id of the request, `X-Request-Id`. */
+  readonly mayDecide?: true;
   readonly query?: z.ZodMiniType;
   readonly body?: z.ZodMiniType;
 }

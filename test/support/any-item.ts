@@ -298,6 +298,7 @@ const others: readonly fc.Arbitrary<Item>[] = [
       request,
       version,
       command: fc.constantFrom(
+        'set',
         'pause',
         'resume',
         'test',
@@ -313,6 +314,7 @@ const others: readonly fc.Arbitrary<Item>[] = [
       actor: text,
       reason: text,
       before: text,
+      changes: fc.array(text),
       event,
       destination,
       operation: text,

@@ -99,6 +99,7 @@ const decisions = (): readonly Item[] => [
     destination: DESTINATION,
     operation: 'op-1',
     token: 'ops',
+    changes: ['mode: shadow -> live'],
     evidence: 'their log, line 7',
     result: 'done',
   }),

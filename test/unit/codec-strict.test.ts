@@ -41,7 +41,7 @@ const OPTIONAL: { readonly [kind in Item['item']]?: readonly string[] } = {
   token: ['revMs'],
   poison: ['mid'],
   heartbeat: ['qOldMs'],
-  decision: ['ev', 'dst', 'op', 'tok', 'evi', 'res'],
+  decision: ['chg', 'ev', 'dst', 'op', 'tok', 'evi', 'res'],
   operation: ['dst', 'rsn', 'stWhy', 'staMs', 'endMs', 'short', 'turnMs', 'progMs', 'ded0', 'ded1'],
   'operation-message': [
     'mid',

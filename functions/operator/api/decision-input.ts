@@ -40,8 +40,9 @@ export const readBody = <Body>(value: unknown, schema: z.ZodMiniType<Body>): Rea
 const unquoted = (text: string | undefined): string | undefined =>
   /^"(?:[^"\\]|\\["\\])*"$/.exec(text ?? '') ? text?.slice(1, -1).replace(/\\(["\\])/g, '$1') : text;
 
-const requestOf = (context: Context): Read<RequestId> => {
+export const requestOf = (context: Context, instead?: RequestId): Read<RequestId> => {
   const text = unquoted(context.req.header(HEADER));
+  if (text === undefined && instead !== undefined) return { kind: 'ok', value: instead };
   if (text === undefined || text === '') {
     const detail = `send the header "${HEADER}" with an id of your own for this decision: the same id again is the same decision`;
     return { kind: 'bad', problem: { status: 400, code: 'idempotency-key-missing', detail, field: HEADER } };

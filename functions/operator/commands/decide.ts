@@ -21,6 +21,8 @@ export interface Ready {
   readonly kind: 'ready';
   /** What it is about to change, in a few words. */
   readonly before: string;
+  /** Which settings, one line each. */
+  readonly changes?: readonly string[];
 }
 
 export interface Work<Refused> {
@@ -49,7 +51,7 @@ export const decideOnce = async <Refused extends { readonly kind: string }>(
   const earlier = await recall(world, asked);
   if (earlier.kind !== 'none') return goOn(world, earlier, work);
   const looked = await work.look();
-  if (isReady(looked)) return goOn(world, await record(world, asked, looked.before), work);
+  if (isReady(looked)) return goOn(world, await record(world, asked, looked), work);
   // The state may be refused for what this very request, sent twice at once, has just made of it.
   const since = await recall(world, asked);
   return since.kind === 'none' ? looked : goOn(world, since, work);
@@ -75,7 +77,7 @@ const standing = (asked: Asked, found: Found<Decided>): Standing => {
 
 type Recorded = Exclude<Standing, { kind: 'none' }>;
 
-const record = async (world: Needs, asked: Asked, before: string): Promise<Recorded> => {
+const record = async (world: Needs, asked: Asked, { before, changes }: Ready): Promise<Recorded> => {
   const { more: _more, ...said } = asked;
   const decision: Decided = {
     item: 'decision',
@@ -83,6 +85,7 @@ const record = async (world: Needs, asked: Asked, before: string): Promise<Recor
     ...said,
     fingerprint: fingerprintOfAsked(asked),
     before,
+    ...(changes === undefined ? {} : { changes }),
     decidedAtMs: world.clock.nowMs(),
     carried: {},
   };

@@ -4,7 +4,8 @@ import type { DestinationResult, DestinationSettings } from '../../core/destinat
 import { unmasked } from '../../core/headers.ts';
 import type { DestinationId } from '../../core/ids.ts';
 import type { Destination, Gate, SecretItem } from '../../core/items.ts';
-import { SWAP_TRIES_MAX } from '../../core/limits.ts';
+import { SECRET_OVERLAP_HOURS_DEFAULT, SECRETS_LIVE_MAX, SWAP_TRIES_MAX } from '../../core/limits.ts';
+import { liveSecrets, rotated } from '../../core/live-secrets.ts';
 import { type Found, PortUnavailable, type World } from '../../ports.ts';
 import { markForNotices, unmarkForNotices } from './notice-register.ts';
 
@@ -21,7 +22,11 @@ export type PutDone =
   /** A deleted destination's id stays taken: its old deliveries still name it. */
   | { readonly kind: 'deleted' }
   | { readonly kind: 'too-many-for-notices' }
+  /** So many secrets are live that the older ones could not go on beside a new one. */
+  | { readonly kind: 'too-many-secrets' }
   | { readonly kind: 'newer' };
+
+const OVERLAP_MS = SECRET_OVERLAP_HOURS_DEFAULT * 3_600_000;
 
 export const putDestination = async (
   world: Needs,
@@ -41,6 +46,7 @@ export const putDestination = async (
     }
     // Secrets come first: a destination without one could not send.
     const secret = await ensureSecret(world, settings.destination, read.signingSecret);
+    if (secret.kind !== 'stands') return secret;
     const next = configOf({ ...settings, headers: headers.headers }, before, world.clock.nowMs());
     if (before !== undefined && isSame(before, next)) return { kind: 'unchanged', config: before };
     const written =
@@ -52,7 +58,11 @@ export const putDestination = async (
       if (registered !== 'marked') return { kind: registered };
       if (before !== undefined) return { kind: 'updated', config: next };
       // Whoever made the secret, now or in a try that was cut off: as long as there was no destination, nobody saw it.
-      return { kind: 'created', config: next, ...(read.signingSecret === undefined ? { signingSecret: secret } : {}) };
+      return {
+        kind: 'created',
+        config: next,
+        ...(read.signingSecret === undefined ? { signingSecret: secret.text } : {}),
+      };
     }
     found = written.present;
   }
@@ -66,7 +76,11 @@ const registerAgain = async (world: Needs, before: Destination | undefined, next
   return is && !was ? markForNotices(world, next.destination, { anew: true }) : 'marked';
 };
 
-const configOf = (settings: DestinationSettings, before: Destination | undefined, nowMs: number): Destination => ({
+export const configOf = (
+  settings: DestinationSettings,
+  before: Destination | undefined,
+  nowMs: number,
+): Destination => ({
   item: 'destination',
   version: (before?.version ?? 0) + 1,
   ...settings,
@@ -76,34 +90,41 @@ const configOf = (settings: DestinationSettings, before: Destination | undefined
 });
 
 /** Nothing to write: the version would grow, and attempts on their way would be withheld, for no change at all. */
-const isSame = (before: Destination, next: Destination): boolean =>
+export const isSame = (before: Destination, next: Destination): boolean =>
   isDeepStrictEqual(before, { ...next, version: before.version, updatedAtMs: before.updatedAtMs });
 
 /** A refused write that finds what it was to write: an earlier try of it had been applied, while its answer was lost. */
 const isOurs = (present: Found<Destination>, next: Destination): boolean =>
   present.kind === 'found' && isDeepStrictEqual(present.item, next);
 
-/** Gives the newest secret. A given one replaces what was there; without one, what is there stays. */
-const ensureSecret = async (world: Needs, destination: DestinationId, given: string | undefined): Promise<string> => {
+type SecretKept = { readonly kind: 'stands'; readonly text: string } | { readonly kind: 'too-many-secrets' };
+
+/**
+ * Gives the newest secret. A given one becomes that, and what has signed until now signs beside it for as long as after a
+ * rotation: its receiver goes on. Without one, what is there stays.
+ */
+const ensureSecret = async (world: Needs, destination: DestinationId, given?: string): Promise<SecretKept> => {
   const found = await world.ledger.load({ item: 'secret', destination });
   if (found.kind === 'later') throw new PortUnavailable('secrets', 'the secret was written by newer code');
-  const newest = found.kind === 'found' ? found.item.secrets[0] : undefined;
-  if (newest !== undefined && (given === undefined || newest === given)) return newest;
-  const made = given ?? `whsec_${Buffer.from(world.dice.bytes(32)).toString('base64')}`;
+  const read = found.kind === 'found' ? found.item : undefined;
+  const newest = read?.secrets[0];
+  if (newest !== undefined && (given === undefined || newest === given)) return { kind: 'stands', text: newest };
+  const text = given ?? `whsec_${Buffer.from(world.dice.bytes(32)).toString('base64')}`;
+  const nowMs = world.clock.nowMs();
+  if (read !== undefined && liveSecrets(read, nowMs).length >= SECRETS_LIVE_MAX) return { kind: 'too-many-secrets' };
   const next: SecretItem = {
     item: 'secret',
-    version: (found.kind === 'found' ? found.item.version : 0) + 1,
+    version: (read?.version ?? 0) + 1,
     destination,
-    secrets: [made],
-    updatedAtMs: world.clock.nowMs(),
-    carried: found.kind === 'found' ? found.item.carried : {},
+    ...(read === undefined ? { secrets: [text] } : rotated(read, text, OVERLAP_MS, nowMs)),
+    updatedAtMs: nowMs,
+    carried: read?.carried ?? {},
   };
   const written =
-    found.kind === 'found'
-      ? await world.ledger.replace<SecretItem>(found.item, next)
-      : await world.ledger.create<SecretItem>(next);
-  if (written.kind === 'refused') return ensureSecret(world, destination, given);
-  return made;
+    read === undefined
+      ? await world.ledger.create<SecretItem>(next)
+      : await world.ledger.replace<SecretItem>(read, next);
+  return written.kind === 'refused' ? ensureSecret(world, destination, given) : { kind: 'stands', text };
 };
 
 export type Shown =

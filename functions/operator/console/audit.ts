@@ -24,7 +24,7 @@ export const showAudit = async (frame: Frame): Promise<Response> => {
   const next = decisions.next === undefined ? undefined : withQuery(PATH, { cursor: decisions.next });
   const main = html`${head({
     title: 'Audit',
-    says: 'Every decision of a person has a name and a reason, and was written down before it acted.',
+    says: 'Every decision of a person has a name and was written down before it acted, with its reason; a change of settings may have none.',
   })}
 <section><h2>Decisions</h2>${
     decisions.items.length === 0

@@ -11,13 +11,17 @@ export const decisionTable = (decisions: readonly Decided[], nowMs: number): Htm
   table('Decisions', decisions, [
     { title: 'When', of: ({ decidedAtMs }) => distance(decidedAtMs, nowMs), lead: true },
     { title: 'Who', of: ({ actor }) => shown(actor) },
-    { title: 'Decided', of: ({ command }) => wordOf(command) },
+    {
+      title: 'Decided',
+      of: ({ command, changes }) =>
+        html`${wordOf(command)}${changes === undefined ? '' : html`<br><small>${clipped(changes.join('; '))}</small>`}`,
+    },
     { title: 'About', of: aboutOf },
-    { title: 'Why', of: ({ reason }) => clipped(reason) },
+    { title: 'Why', of: ({ reason }) => (reason === '' ? html`<small>none given</small>` : clipped(reason)) },
     { title: 'Result', of: resultOf },
   ]);
 
-const wordOf = (command: Command): string => command.replaceAll('-', ' ');
+const wordOf = (command: Command): string => (command === 'set' ? 'settings' : command.replaceAll('-', ' '));
 
 const aboutOf = ({ event, destination, operation }: Decided): Html => {
   if (event !== undefined && destination !== undefined)

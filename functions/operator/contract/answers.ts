@@ -116,9 +116,12 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
   showDestination: { summary: 'Settings and state of a destination', answers: { 200: destinationAnswer } },
   putDestination: {
     summary: 'Make a destination, or replace all of its settings',
-    description: 'The signing secret is in the answer where it was made here: this once.',
+    description:
+      'The signing secret is in the answer where it was made here: this once. Another signingSecret than the newest signs ' +
+      'from now on, and the older ones beside it for 24 hours; rotate-secret with overlapHours 0 ends them at once. What ' +
+      'changes goes on record before it is changed, named by the Idempotency-Key or else by the X-Request-Id of the answer.',
     answers: { 200: destinationAnswer, 201: destinationCreatedAnswer },
-    refusals: ['destination-deleted', 'too-many-for-notices'],
+    refusals: ['destination-deleted', 'too-many-for-notices', 'too-many-secrets'],
   },
   deleteDestination: {
     summary: 'End a destination; its id stays taken',

@@ -1,5 +1,4 @@
 /** What the members of each body and query mean, for the document: what their schemas cannot say. */
-import { destinationBody } from '../../core/destination-input.ts';
 import {
   auditQuery,
   deliveriesQuery,
@@ -8,6 +7,7 @@ import {
   pageQuery,
   planBody,
   proveBody,
+  putBody,
   reasonBody,
   redriveBody,
   replayBody,
@@ -40,7 +40,7 @@ const SHADOW = {
 };
 
 export const MEANINGS: ReadonlyMap<unknown, Says> = new Map([
-  says(destinationBody, {
+  says(putBody, {
     url: 'where to send; in the cloud https and a public address',
     repeatSafe: 'is a second identical request with the same key harmless there? There is no default',
     keyLifeHours: 'how long the destination remembers a key; null for ever',
@@ -53,7 +53,9 @@ export const MEANINGS: ReadonlyMap<unknown, Says> = new Map([
     acceptFromQueue: 'take whole events that a producer has put on the queue',
     mode: 'shadow: everything but the request; it ends cancelled',
     notices: 'tell it what a person should know: see the README',
-    signingSecret: 'whsec_ and base64 of 24 to 64 bytes; without it, one is made and shown once',
+    signingSecret:
+      'whsec_ and base64 of 24 to 64 bytes; without it, one is made and shown once. A new one signs at once, and the older ones beside it for 24 hours',
+    reason: REASON,
   }),
   says(reasonBody, { reason: REASON }),
   says(redriveBody, {

@@ -146,6 +146,7 @@ const operationOf = ({ id, route, doc }: Operation, names: Names): Json => ({
     })),
     ...queryOf(route),
     ...(route.decides === true ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ...(route.mayDecide === true ? [{ ...IDEMPOTENCY_KEY, required: false }] : []),
   ],
   ...(route.body === undefined
     ? {}

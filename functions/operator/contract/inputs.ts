@@ -1,5 +1,6 @@
 /** What the routes take: one schema for each body and query, and the pieces that they share. */
 import * as z from 'zod/mini';
+import { destinationBody } from '../../core/destination-input.ts';
 import { DRILL_PARTS } from '../../core/drill.ts';
 import { DRILL_BURST_MAX, DRILL_BURST_MIN } from '../../core/drill-limits.ts';
 import { parseDestinationId } from '../../core/ids.ts';
@@ -130,6 +131,10 @@ export const deliveriesQuery = z
 // ---- decisions ----------------------------------------------------------------------------------------------------
 
 export const reasonBody = z.strictObject({ reason: sentence });
+
+/** Why, if somebody says so. */
+export const whyBody = z.strictObject({ reason: z.optional(sentence) });
+export const putBody = z.strictObject({ ...destinationBody.shape, ...whyBody.shape });
 
 export const redriveBody = z.strictObject({
   reason: sentence,

@@ -1,5 +1,4 @@
 /** Every route of the operator: what it takes, and the one right that it needs. */
-import { destinationBody } from '../../core/destination-input.ts';
 import type { Route } from '../../http/route.ts';
 import {
   auditQuery,
@@ -9,6 +8,7 @@ import {
   pageQuery,
   planBody,
   proveBody,
+  putBody,
   reasonBody,
   redriveBody,
   replayBody,
@@ -38,7 +38,7 @@ export const ROUTES = {
 
   listDestinations: { method: 'get', path: DESTINATIONS, right: 'view', query: destinationsQuery },
   showDestination: { method: 'get', path: DESTINATION, right: 'view' },
-  putDestination: { method: 'put', path: DESTINATION, right: 'admin', body: destinationBody },
+  putDestination: { method: 'put', path: DESTINATION, right: 'admin', mayDecide: true, body: putBody },
   deleteDestination: { method: 'delete', path: DESTINATION, right: 'admin', decides: true, body: reasonBody },
   pauseDestination: { method: 'post', path: `${DESTINATION}/pause`, right: 'pause', decides: true, body: reasonBody },
   resumeDestination: { method: 'post', path: `${DESTINATION}/resume`, right: 'pause', decides: true, body: reasonBody },

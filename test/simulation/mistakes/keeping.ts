@@ -102,8 +102,8 @@ const DECIDING: readonly Mistake[] = [
     'a decision acts before it is on record',
     patch(
       'operator/commands/decide.ts',
-      '  if (isReady(looked)) return goOn(world, await record(world, asked, looked.before), work);\n',
-      "  if (isReady(looked)) await work.act({ ...asked, item: 'decision', version: 1, fingerprint: '', before: '', decidedAtMs: 0, carried: {} } as unknown as Decided);\n  if (isReady(looked)) return goOn(world, await record(world, asked, looked.before), work);\n",
+      '  if (isReady(looked)) return goOn(world, await record(world, asked, looked), work);\n',
+      "  if (isReady(looked)) await work.act({ ...asked, item: 'decision', version: 1, fingerprint: '', before: '', decidedAtMs: 0, carried: {} } as unknown as Decided);\n  if (isReady(looked)) return goOn(world, await record(world, asked, looked), work);\n",
     ),
   ),
   mistake(

@@ -19,6 +19,7 @@ import type { Fields } from './stored.ts';
 const decisionSchema = z.strictObject({
   v: count,
   cmd: z.enum([
+    'set',
     'pause',
     'resume',
     'test',
@@ -39,6 +40,7 @@ const decisionSchema = z.strictObject({
   act: z.string(),
   why: z.string(),
   was: z.string(),
+  chg: z.optional(z.array(z.string())),
   ev: z.optional(eventId),
   dst: z.optional(destinationId),
   op: z.optional(z.string()),
@@ -63,6 +65,7 @@ export const decisionCodec: Codec<'decision'> = {
       actor: raw.act,
       reason: raw.why,
       before: raw.was,
+      ...given('changes', raw.chg),
       ...given('event', raw.ev),
       ...given('destination', raw.dst),
       ...given('operation', raw.op),
@@ -77,7 +80,7 @@ export const decisionCodec: Codec<'decision'> = {
 
 const decisionFields = ({ item: _item, carried: _carried, ...fields }: Decided): Fields => {
   const { version, request, command, fingerprint, actor, reason, before, event, destination, ...others } = fields;
-  const { operation, token, evidence, decidedAtMs, result, ...rest } = others;
+  const { changes, operation, token, evidence, decidedAtMs, result, ...rest } = others;
   rest satisfies Record<string, never>;
   return {
     v: version,
@@ -87,6 +90,7 @@ const decisionFields = ({ item: _item, carried: _carried, ...fields }: Decided):
     act: actor,
     why: reason,
     was: before,
+    chg: changes,
     ev: event,
     dst: destination,
     op: operation,

@@ -16,6 +16,8 @@ export interface SettingOptions {
   readonly mode?: string;
   readonly notices?: boolean;
   readonly signingSecret?: string;
+  readonly reason?: string;
+  readonly requestId?: string;
 }
 
 export const addSettings = (command: Command): Command =>
@@ -36,7 +38,9 @@ export const addSettings = (command: Command): Command =>
     .option('--accept-from-queue', 'take whole events that a producer has put on the queue')
     .addOption(new Option('--mode <mode>', 'shadow: everything but the request').choices(['live', 'shadow']))
     .option('--notices', 'tell it what a person should know, such as a quarantined delivery or a paused destination')
-    .option('--signing-secret <whsec>', 'your own secret (default: one is made and shown once)');
+    .option('--signing-secret <whsec>', 'your own secret (default: one is made and shown once)')
+    .option('--reason <text>', 'why, for whoever reads the record')
+    .option('--request-id <id>', 'names this change: the same id again is the same change (default: a new one)');
 
 const hoursOrForever = (text: string): number | null => (text === 'forever' ? null : anyNumber(text));
 

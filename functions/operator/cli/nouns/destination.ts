@@ -146,7 +146,11 @@ const set = async (shell: Shell, id: string, options: Changing & SettingOptions)
   await carryOut(shell, options, {
     plan: async () =>
       said`Destination ${id} gets these settings, in place of any it has: ${JSON.stringify(withoutSecret(body))}`,
-    call: { method: 'PUT', path: path`/v1/destinations/${id}`, body, repeatable: true },
+    call: {
+      ...{ method: 'PUT', path: path`/v1/destinations/${id}`, repeatable: true },
+      body: { ...body, reason: options.reason },
+      requestId: options.requestId ?? `cli-${shell.dice.id()}`,
+    },
     show: (given) => {
       const made = readAs(destinationCreatedAnswer, given);
       const secret =
