@@ -194,6 +194,18 @@ export const classIsTrue = ({ lives, works }: Seen): string | undefined =>
     }),
   );
 
+/** Late is what comes when another has the claim: whoever still has it settles its own attempt. */
+export const lateIsLate = ({ lives }: Seen): string | undefined =>
+  first(lives, (life) =>
+    first(life.writes, (write) => {
+      const held = claimOf(write.before);
+      const late = addedBy(write).find(({ kind }) => kind === 'late-outcome');
+      return late !== undefined && held !== undefined && late.attempt === held.attempt
+        ? `${write.by} records attempt ${held.attempt} of ${life.event} as late, and its claim still stands`
+        : undefined;
+    }),
+  );
+
 /** Somebody else may have closed the attempt before. */
 const isBy = (life: Life, { writeId }: Entry, by: string): boolean =>
   life.writes.some((write) => write.by === by && addedBy(write).some((entry) => entry.writeId === writeId));

@@ -32,6 +32,18 @@ export const doubtStays = ({ lives }: Seen): string | undefined =>
 
 const DOUBTS = ['none', 'safe', 'unsafe'] as const;
 
+/** The life of a key begins with the first attempt that may have arrived, and begins anew by a person only. */
+export const keyLifeStays = ({ lives }: Seen): string | undefined =>
+  first(lives, (life) =>
+    first(life.writes, (write) => {
+      const { before, row, by } = write;
+      if (before?.keyFromMs === undefined || write.newer || addedBy(write).some(isOfPerson)) return undefined;
+      return row.keyFromMs === before.keyFromMs
+        ? undefined
+        : `${by} has the life of the key of ${life.event} begin again`;
+    }),
+  );
+
 /** No claim is made of a delivery whose key the destination has forgotten by then. */
 export const keyIsKnown = ({ lives }: Seen): string | undefined =>
   first(lives, (life) =>

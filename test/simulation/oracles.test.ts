@@ -208,6 +208,8 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
       entry.class === 'failed' ? { ...entry, class: 'in-doubt' } : entry,
     ),
   'doubt-stays': (ended) => withRows(ended, (row) => (row.status === 'claimed' ? { ...row, doubt: 'unsafe' } : row)),
+  'key-life-stays': (ended) =>
+    withRows(ended, (row) => (row.status === 'pending' ? { ...row, keyFromMs: row.version } : row)),
   'key-is-known': (ended) =>
     planned(
       withRows(ended, (row) => ({ ...row, keyFromMs: 0 })),
@@ -260,6 +262,8 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
     withEntries(ended, (entry) => (entry.class === 'failed' ? { ...entry, class: 'not-sent' } : entry)),
   'class-is-true': (ended) =>
     changed(ended, (entry) => (entry.kind === 'answer' && entry.status !== 200 ? { ...entry, status: 410 } : entry)),
+  'late-is-late': (ended) =>
+    withEntries(ended, (entry) => (entry.kind === 'outcome' ? { ...entry, kind: 'late-outcome' } : entry)),
   'reason-is-true': (ended) =>
     withWrite(
       ended,

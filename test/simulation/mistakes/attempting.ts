@@ -175,7 +175,7 @@ const SETTLING: readonly Mistake[] = [
     ),
   ),
   mistake(
-    'a settle of a lapsed claim is written over its successor',
+    'a settle behind the end of its lease counts as late though nobody has taken over',
     patch('core/machine.ts', '    settle,\n    sweep: lookLapsed,\n', '    settle: late,\n    sweep: lookLapsed,\n'),
   ),
   mistake(
