@@ -1,7 +1,7 @@
 /** What happens to a delivery next, and when: by itself, or by a person. */
 import type { GateView } from './gate.ts';
 import type { Pause } from './items.ts';
-import type { Delivery, QuarantineReason } from './model.ts';
+import type { Claimed, Delivery, QuarantineReason } from './model.ts';
 import { claimableFromMs, lapsesAfterMs, phaseOf } from './phase.ts';
 
 export type Next =
@@ -15,10 +15,27 @@ export type Next =
       readonly lookAfterMs: number;
       readonly gate: GateSeen;
     }
-  | { readonly kind: 'under-way'; readonly leaseEndsAtMs: number; readonly takenOverAfterMs: number }
-  /** Its worker has not come back: whoever looks next closes the attempt and goes on. */
-  | { readonly kind: 'worker-lost'; readonly leaseEndedAtMs: number; readonly lookAfterMs: number }
+  | {
+      readonly kind: 'under-way';
+      readonly leaseEndsAtMs: number;
+      readonly lapsesAfterMs: number;
+      readonly ifLost: IfLost;
+    }
+  /** Its worker has not come back: whoever looks next closes the attempt. */
+  | {
+      readonly kind: 'worker-lost';
+      readonly leaseEndedAtMs: number;
+      readonly lookAfterMs: number;
+      readonly ifLost: IfLost;
+    }
   | { readonly kind: 'person'; readonly reason: QuarantineReason };
+
+/**
+ * What comes of a claim whose worker never comes back, as things stand. `again`: another attempt, under the same key.
+ * `again-unsent`: the same, and it is certain that nothing had left. `held`: it may have arrived, and waits for a person,
+ * since a repeat is not safe or its budget is spent.
+ */
+export type IfLost = 'again' | 'again-unsent' | 'held';
 
 /** What the gate says at this moment. */
 export type GateSeen =
@@ -44,6 +61,12 @@ const gateSeen = (gate: GateView, pause: Pause | undefined): GateSeen => {
   }
 };
 
+/** By the rule of `closeLapsed`: where a repeat is not safe, the mark is written before the socket is touched. */
+const ifLost = ({ claim, attempts, refunds, budget }: Claimed): IfLost => {
+  if (!claim.repeatSafe) return claim.sendingAtMs === undefined ? 'again-unsent' : 'held';
+  return attempts - refunds < budget ? 'again' : 'held';
+};
+
 export const nextOf = (row: Delivery, gate: GateView, pause: Pause | undefined, nowMs: number): Next => {
   switch (row.status) {
     case 'delivered':
@@ -54,9 +77,14 @@ export const nextOf = (row: Delivery, gate: GateView, pause: Pause | undefined, 
     case 'claimed': {
       const { leaseEndsAtMs } = row.claim;
       if (phaseOf(row, nowMs) === 'lapsed') {
-        return { kind: 'worker-lost', leaseEndedAtMs: leaseEndsAtMs, lookAfterMs: row.lookAfterMs };
+        return {
+          kind: 'worker-lost',
+          leaseEndedAtMs: leaseEndsAtMs,
+          lookAfterMs: row.lookAfterMs,
+          ifLost: ifLost(row),
+        };
       }
-      return { kind: 'under-way', leaseEndsAtMs, takenOverAfterMs: lapsesAfterMs(row) };
+      return { kind: 'under-way', leaseEndsAtMs, lapsesAfterMs: lapsesAfterMs(row), ifLost: ifLost(row) };
     }
     case 'pending': {
       const { lookAfterMs } = row;

@@ -1,7 +1,7 @@
 /** An explanation as sentences for a person at 3 a.m.: the answer first, then how it is known, then what comes next. */
 import type { Act, Effect, Explanation } from './explain.ts';
 import type { AttemptSeen } from './explain-attempts.ts';
-import type { GateSeen, Next } from './explain-next.ts';
+import type { GateSeen, IfLost, Next } from './explain-next.ts';
 import type { QuarantineReason } from './model.ts';
 import type { OutcomeClass } from './outcome.ts';
 
@@ -125,7 +125,8 @@ const actLine = ({ what, grant = 0, cause, by }: Act): string => {
   const granted = grant > 0 ? `, budget + ${grant}` : '';
   if (by === undefined) return `${ACTS[what]}${granted}, by ${causeWords(cause)}`;
   const evidence = by.evidence === undefined ? '' : `; evidence: ${by.evidence}`;
-  return `${ACTS[what]}${granted}, by ${by.actor}: ${by.reason}${evidence}`;
+  const ran = by.ranBy === undefined ? '' : `; run by ${by.ranBy}`;
+  return `${ACTS[what]}${granted}, ${by.request === undefined ? 'planned by' : 'by'} ${by.actor}: ${by.reason}${ran}${evidence}`;
 };
 
 // ---- certain, not certain -----------------------------------------------------------------------------------------
@@ -201,6 +202,20 @@ const closedLine = ({ reason, opensAtMs, pause }: Extract<GateSeen, { kind: 'clo
   return `Its destination is paused since ${at(pause.sinceMs)} by ${pause.by}: ${pause.reason}; ${until}.`;
 };
 
+const UNDER_WAY: Readonly<Record<IfLost, (lapses: string) => string>> = {
+  again: (lapses) => `; if it never comes back, another takes over after ${lapses}.`,
+  'again-unsent': (lapses) =>
+    `, and nothing has left yet; if it is never heard of again, another takes over after ${lapses}. Once something may have left it is held for a person instead: a repeat is not safe there.`,
+  held: (lapses) =>
+    `; if it never comes back, nobody takes over: the request may have arrived, so after ${lapses} it is held for a person (in-doubt).`,
+};
+
+const WORKER_LOST: Readonly<Record<IfLost, string>> = {
+  again: ' and goes on.',
+  'again-unsent': ', of which nothing has left, and goes on.',
+  held: '; the request may have arrived, so it is held for a person (in-doubt) and not sent again.',
+};
+
 const nextLines = (next: Next, { mayHaveArrived, status }: Explanation): readonly string[] => {
   switch (next.kind) {
     case 'nothing':
@@ -212,12 +227,10 @@ const nextLines = (next: Next, { mayHaveArrived, status }: Explanation): readonl
     case 'person':
       return [`Nothing by itself: ${PERSON[next.reason]}.`];
     case 'under-way':
-      return [
-        `A worker has it until ${at(next.leaseEndsAtMs)}; if it never comes back, another takes over after ${at(next.takenOverAfterMs)}.`,
-      ];
+      return [`A worker has it until ${at(next.leaseEndsAtMs)}${UNDER_WAY[next.ifLost](at(next.lapsesAfterMs))}`];
     case 'worker-lost':
       return [
-        `Its worker has not come back (lease until ${at(next.leaseEndedAtMs)}): the next push or the sweep after ${at(next.lookAfterMs)} closes the attempt and goes on.`,
+        `Its worker has not come back (lease until ${at(next.leaseEndedAtMs)}): the next push or the sweep after ${at(next.lookAfterMs)} closes the attempt${WORKER_LOST[next.ifLost]}`,
       ];
     case 'parked':
       return [

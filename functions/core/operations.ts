@@ -74,7 +74,11 @@ export interface Decided {
 }
 
 /** Who stands behind an entry of a journal, and why: by a decision of its own, or by the operation that it belongs to. */
-export type Person = Pick<Decided, 'actor' | 'reason' | 'evidence'> & Partial<Pick<Decided, 'request'>>;
+export type Person = Pick<Decided, 'actor' | 'reason' | 'evidence'> &
+  Partial<Pick<Decided, 'request'>> & {
+    /** Of an operation, which the other members say who has planned: who ran it, and why. */
+    readonly ranBy?: string;
+  };
 
 /**
  * planning --read, stored--> planned --run--> running --nothing left--> done

@@ -6,7 +6,7 @@ import { ran } from '../support/cli.ts';
 import { EXPLAIN_STORIES } from '../support/explain-stories.ts';
 import type { TestWorld } from '../support/world.ts';
 import { openTestWorld } from '../support/world.ts';
-import { EVENT, PARTNER, RESTING } from '../support/world-states.ts';
+import { EVENT, killedWhileSending, opened, PARTNER, RESTING } from '../support/world-states.ts';
 
 const explained = async (world: TestWorld) => {
   const path = `/v1/events/${EVENT}/deliveries/${PARTNER}/explain`;
@@ -96,5 +96,72 @@ describe('an explanation', () => {
     const world = openTestWorld();
     const done = await ran(world, ['delivery', 'explain', 'nothing', 'nowhere']);
     expect(done).toMatchObject({ exit: 1, err: expect.stringContaining('not-found') });
+  });
+});
+
+/** Killed behind its claim and before the mark: not a byte has left. */
+const killedBeforeTheMark = async (world: TestWorld): Promise<void> => {
+  const reached = Promise.withResolvers<void>();
+  let replaced = 0;
+  world.ledgerHooks.before = ({ kind, ref }) => {
+    if (kind !== 'replace' || ref?.item !== 'delivery') return;
+    replaced += 1;
+    if (replaced === 1) return;
+    reached.resolve();
+    return new Promise<never>(() => {});
+  };
+  world.deliver(EVENT, PARTNER).catch(() => {});
+  await reached.promise;
+  delete world.ledgerHooks.before;
+};
+
+describe('of a worker that may never come back, an explanation says what becomes of its delivery, and it does', () => {
+  it.each<
+    [what: string, settings: object, kill: typeof killedWhileSending, ifLost: string, says: RegExp, then: object]
+  >([
+    [
+      'a repeat is safe',
+      {},
+      killedWhileSending,
+      'again',
+      /another takes over after .*Z\.$/,
+      { status: 'delivered', attempts: 2 },
+    ],
+    [
+      'a repeat is not safe, and the request may have left',
+      { repeatSafe: false },
+      killedWhileSending,
+      'held',
+      /nobody takes over: .* held for a person \(in-doubt\)\.$/,
+      { status: 'quarantined', reason: 'in-doubt', attempts: 1 },
+    ],
+    [
+      'a repeat is not safe, and nothing has left',
+      { repeatSafe: false },
+      killedBeforeTheMark,
+      'again-unsent',
+      /nothing has left yet; .* another takes over after/,
+      { status: 'delivered', attempts: 2 },
+    ],
+    [
+      'a repeat is safe, and the budget is spent',
+      { schedule: [] },
+      killedWhileSending,
+      'held',
+      /nobody takes over/,
+      { status: 'quarantined', reason: 'in-doubt', attempts: 1 },
+    ],
+  ])('%s', async (_what, settings, kill, ifLost, says, then) => {
+    const world = await opened(openTestWorld(), { ...settings });
+    await kill(world);
+    const alive = await explained(world);
+    expect(alive.next).toMatchObject({ kind: 'under-way', ifLost });
+    expect(alive.words.at(-1)?.lines.join(' ')).toMatch(says);
+    await world.clock.advance(60_000);
+    const lost = await explained(world);
+    expect(lost.next).toMatchObject({ kind: 'worker-lost', ifLost });
+    expect(lost.words.at(-1)?.lines.join(' ')).toMatch(ifLost === 'held' ? /held for a person/ : /and goes on\.$/);
+    await world.deliver(EVENT, PARTNER, { messageId: 'again' });
+    expect(await world.row(EVENT, PARTNER)).toMatchObject(then);
   });
 });

@@ -1,5 +1,6 @@
 /** Runs of redrives by their routes: started, stopped, taken up again, over dead letters and over the quarantine. */
 import { describe, expect, it } from 'vitest';
+import { signedIn, wordsIn } from '../support/console.ts';
 import {
   decide,
   messageOf,
@@ -36,7 +37,14 @@ describe('a run', () => {
     world.sender.script(answered(422));
     await world.accepted('e-1', 'partner');
     await world.run(1_000);
-    const { operation } = await redrives.through({ source: 'quarantine', why: 'they have mended it' });
+    const { operation } = await redrives.plan({ source: 'quarantine', why: 'they have mended it' });
+    const ran = await world.call('operator', 'POST', `/v1/redrives/${operation}/run`, {
+      token: world.token('admin'),
+      body: { reason: 'the plan is right' },
+      headers: { 'Idempotency-Key': 'by-another' },
+    });
+    expect(ran.status).toBe(200);
+    await world.run(300_000);
     const path = '/v1/events/e-1/deliveries/partner';
     const { body } = await world.call('operator', 'GET', path, { token: world.token('view') });
     expect(body).toMatchObject({
@@ -48,10 +56,20 @@ describe('a run', () => {
             cause: `operation:${operation}`,
             actor: 'holder-of-resend',
             reason: 'they have mended it',
+            ranBy: 'holder-of-admin: the plan is right',
           },
         }),
       ]),
     });
+    const { text } = await world.call('operator', 'GET', `${path}/explain`, { token: world.token('view') });
+    expect(text).toContain(
+      'planned by holder-of-resend: they have mended it; run by holder-of-admin: the plan is right',
+    );
+    const visitor = await signedIn(world, world.token('view'));
+    const words = wordsIn((await visitor.get('/console/events/e-1/deliveries/partner')).text);
+    expect(words).toContain(
+      'planned by holder-of-resend: “they have mended it”, run by “holder-of-admin: the plan is right”',
+    );
   });
 
   it('counts one effect once, however many dead letters stand for its delivery', async () => {

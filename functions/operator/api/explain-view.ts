@@ -39,6 +39,7 @@ const actView = ({ seq, atMs, what, grant, cause, by }: Act) => ({
   ...given('cause', cause === undefined ? undefined : causeText(cause)),
   ...given('actor', by?.actor),
   ...given('reason', by?.reason),
+  ...given('ranBy', by?.ranBy),
   ...given('evidence', by?.evidence),
   ...given('decision', by?.request),
 });
@@ -61,9 +62,19 @@ const nextView = (next: Next) => {
     case 'person':
       return next;
     case 'under-way':
-      return { kind: next.kind, leaseEndsAt: iso(next.leaseEndsAtMs), lookAfter: iso(next.takenOverAfterMs) };
+      return {
+        kind: next.kind,
+        leaseEndsAt: iso(next.leaseEndsAtMs),
+        lookAfter: iso(next.lapsesAfterMs),
+        ifLost: next.ifLost,
+      };
     case 'worker-lost':
-      return { kind: next.kind, leaseEndsAt: iso(next.leaseEndedAtMs), lookAfter: iso(next.lookAfterMs) };
+      return {
+        kind: next.kind,
+        leaseEndsAt: iso(next.leaseEndedAtMs),
+        lookAfter: iso(next.lookAfterMs),
+        ifLost: next.ifLost,
+      };
     case 'parked':
       return {
         kind: next.kind,

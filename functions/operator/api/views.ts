@@ -67,7 +67,12 @@ type People = ReadonlyMap<string, Person>;
 const personView = ({ cause }: Entry, people: People) => {
   const person = cause === undefined ? undefined : people.get(cause);
   if (person === undefined) return {};
-  return { actor: person.actor, reason: person.reason, ...given('evidence', person.evidence) };
+  return {
+    actor: person.actor,
+    reason: person.reason,
+    ...given('ranBy', person.ranBy),
+    ...given('evidence', person.evidence),
+  };
 };
 
 const dueAtMsOf = (row: Delivery): number | undefined =>

@@ -187,5 +187,7 @@ const personBehind = async ({ ledger }: Pick<World, 'ledger'>, cause: string): P
   const id = operationOfCause(cause);
   if (id === undefined) return undefined;
   const operation = await ledger.load({ item: 'operation', operation: id });
-  return operation.kind === 'found' ? { actor: operation.item.actor, reason: operation.item.why } : undefined;
+  if (operation.kind !== 'found') return undefined;
+  const { actor, why, startedBecause } = operation.item;
+  return { actor, reason: why, ...(startedBecause === undefined ? {} : { ranBy: startedBecause }) };
 };

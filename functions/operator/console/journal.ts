@@ -68,7 +68,9 @@ const causeOf = ({ cause }: Entry): Html => {
 };
 
 const byOf = (entry: Entry, decision: Person | undefined): Html =>
-  decision === undefined ? causeOf(entry) : html`by <strong>${shown(decision.actor)}</strong>`;
+  decision === undefined
+    ? causeOf(entry)
+    : html`${decision.request === undefined ? 'planned by' : 'by'} <strong>${shown(decision.actor)}</strong>`;
 
 const grantOf = ({ grant, secondEffect }: Entry): Html =>
   html`${(grant ?? 0) > 0 ? html` <small>with ${counted(grant ?? 0, 'attempt')} granted</small>` : ''}${
@@ -78,7 +80,7 @@ const grantOf = ({ grant, secondEffect }: Entry): Html =>
 const whyOf = (decision: Person | undefined): Html =>
   decision === undefined
     ? NOTHING
-    : html`: “${shown(decision.reason)}”${decision.evidence === undefined ? '' : html` <small>evidence: “${shown(decision.evidence)}”</small>`}`;
+    : html`: “${shown(decision.reason)}”${decision.ranBy === undefined ? '' : html`, run by “${shown(decision.ranBy)}”`}${decision.evidence === undefined ? '' : html` <small>evidence: “${shown(decision.evidence)}”</small>`}`;
 
 const waited = ({ waits, atMs }: Entry): Html =>
   waits === undefined

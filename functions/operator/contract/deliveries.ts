@@ -37,6 +37,8 @@ export const journalEntryAnswer = z.object({
   waited: z.optional(waits),
   actor: z.optional(text),
   reason: z.optional(text),
+  /** Of an operation, which `actor` has planned: who ran it, and why. */
+  ranBy: z.optional(text),
   evidence: z.optional(text),
 });
 

@@ -37,6 +37,7 @@ const act = z.object({
   cause: z.optional(text),
   actor: z.optional(text),
   reason: z.optional(text),
+  ranBy: z.optional(text),
   evidence: z.optional(text),
   decision: z.optional(text),
 });
@@ -48,6 +49,8 @@ const next = z.object({
   /** A sweep looks then, whatever has become of the messages. */
   lookAfter: z.optional(time),
   leaseEndsAt: z.optional(time),
+  /** What comes of it if its worker never comes back. */
+  ifLost: z.optional(z.enum(['again', 'again-unsent', 'held'])),
   since: z.optional(time),
   reason: z.optional(text),
   gate: z.optional(
