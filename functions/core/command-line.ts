@@ -8,5 +8,5 @@ export const commandLine = (command: string, ids: readonly string[] = [], option
   return ['onceward', command, ...rest].join(' ');
 };
 
-const shellWord = (word: string): string =>
+export const shellWord = (word: string): string =>
   /^[\w.:/@%+~-]+$/.test(word) && !word.startsWith('~') ? word : `'${word.replaceAll("'", `'\\''`)}'`;

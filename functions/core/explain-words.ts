@@ -50,7 +50,7 @@ const EFFECTS: Readonly<Record<Effect, (explained: Explanation) => string>> = {
       ? 'No request was sent, and no success is recorded: no effect.'
       : requests.underWay > 0
         ? 'No success is recorded yet; a request is under way.'
-        : `${times(requests.made, 'request')}, none of them a success: no effect that the destination has admitted to.`,
+        : `${requests.made === 1 ? 'One request, and it was no success' : `${requests.made} requests, none of them a success`}: no effect that the destination has admitted to.`,
   unknown: ({ requests }) =>
     `No success is recorded, but ${times(requests.unknown, 'request')} may have arrived: none or one effect, nobody here knows.`,
   said: ({ requests }) =>
@@ -146,9 +146,9 @@ const certain = ({
     ? []
     : [sentence(`${times(requests.told, 'request')} without an answer: a person has said what became of it.`)]),
   ...(requests.notSent === 0 ? [] : [`Of ${times(requests.notSent, 'attempt')} not a byte has left.`]),
-  sentence(
-    `${times(pushes, 'push', 'pushes')} of the queue made an attempt; any other was acknowledged and changed nothing.`,
-  ),
+  pushes === 0
+    ? 'No push of the queue made an attempt; what came was acknowledged and changed nothing.'
+    : `${times(pushes, 'push', 'pushes')} of the queue made an attempt; any other was acknowledged and changed nothing.`,
   `Budget ${budget.allowed}${budget.granted > 0 ? ` (${budget.granted} of it granted)` : ''}, ${budget.spent} spent${budget.givenBack > 0 ? `, ${budget.givenBack} given back` : ''}.`,
   ...(keyFromMs === undefined
     ? []

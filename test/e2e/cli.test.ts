@@ -6,7 +6,7 @@ import { ConfigError } from '../../functions/config.ts';
 import { appsAsWire, type CliOptions, ran } from '../support/cli.ts';
 import { isDecided } from '../support/decisions.ts';
 import { openTestWorld, type TestWorld } from '../support/world.ts';
-import { answered } from '../support/world-ports.ts';
+import { answered, unanswered } from '../support/world-ports.ts';
 import { EVENT, opened, PARTNER } from '../support/world-states.ts';
 
 const SEND = ['event', 'send', '--id', 'o-1', '--to', PARTNER, '--payload', '{"total": 12.50}'];
@@ -266,6 +266,85 @@ describe('a list', () => {
   });
 });
 
+describe('what stands in a table', () => {
+  const long = 'order'.repeat(20);
+
+  it('is cut on a terminal, and whole where a program reads it', async () => {
+    const world = await withPartner();
+    await world.accepted(long, PARTNER);
+    expect((await ran(world, ['delivery', 'list'])).out).not.toContain(long);
+    expect((await ran(world, ['delivery', 'list'], { shell: { cuts: false } })).out).toContain(`${long}  ${PARTNER}  `);
+  });
+
+  it('tells a destination in shadow mode from one that sends', async () => {
+    const world = await withPartner();
+    expect((await ran(world, ['destination', 'list'])).out).not.toContain('MODE');
+    await world.destination('mirror', { mode: 'shadow' });
+    expect((await ran(world, ['destination', 'list'])).out).toMatch(/MODE[\s\S]*mirror +active +shadow/);
+  });
+});
+
+describe('settings that replace others', () => {
+  const URL = 'https://partner.example/hook';
+  const SET = ['destination', 'set', PARTNER, '--url', URL, '--repeat-safe', 'yes'];
+  const FULL = [...SET, '--rate-per-second', '5', '--header', 'X-A:hush', '--notices', '--reject-on', '400,404'];
+
+  it('are said one by one before they are dropped, and of a header the name alone', async () => {
+    const world = openTestWorld();
+    expect((await ran(world, [...FULL, '--dry-run'])).out).toContain(`Destination ${PARTNER} is new`);
+    expect(await ran(world, [...FULL, '--yes'])).toMatchObject({ exit: 0, err: '' });
+    const looked = await ran(world, [...SET, '--header', 'x-b:quiet', '--schedule', '5', '--dry-run']);
+    const changes = looked.out.split('\n').filter((line) => line.startsWith('  '));
+    expect(changes).toEqual([
+      '  schedule: [5,30,300,1800,7200,18000,36000] -> [5]',
+      '  ratePerSecond: 5 -> none',
+      '  rejectOn: [400,404] -> []',
+      '  notices: true -> none',
+      '  header x-a: (taken out)',
+      '  header x-b: (new)',
+    ]);
+    const asked = await ran(world, SET, { says: false });
+    expect(asked.err).toContain('  ratePerSecond: 5 -> none\n');
+    for (const { out, err } of [looked, asked]) expect(`${out}${err}`).not.toMatch(/hush|quiet/);
+  });
+
+  it('are told to be the same where they are, with a header kept by its mask', async () => {
+    const world = openTestWorld();
+    expect(await ran(world, [...FULL, '--yes'])).toMatchObject({ exit: 0, err: '' });
+    const kept = FULL.map((arg) => (arg === 'X-A:hush' ? 'x-a:***' : arg));
+    expect((await ran(world, [...kept, '--dry-run'])).out).toContain('nothing changes');
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    const given = await ran(world, [...FULL, '--signing-secret', secret, '--dry-run']);
+    expect(given.out).toContain('  header x-a: (another value)\n  signingSecret: (new)');
+    expect(given.out).not.toMatch(/whsec_|hush/);
+  });
+});
+
+describe('a refused redrive', () => {
+  it.each([
+    [
+      'an attempt that may have arrived',
+      { repeatSafe: false },
+      unanswered('timeout'),
+      'accepted (--accept-second-effect)',
+    ],
+    ['a budget that is spent', { schedule: [] }, answered(500), 'a grant of at least 1 is needed (--grant)'],
+  ] as const)('names the option of this command that it wants: %s', async (_what, settings, reaction, says) => {
+    const world = openTestWorld();
+    await world.destination(PARTNER, settings);
+    world.sender.script(reaction);
+    await world.accepted('a', PARTNER);
+    await world.deliver('a', PARTNER);
+    const { exit, err } = await ran(world, ['delivery', 'redrive', 'a', PARTNER, '--reason', 'again', '--yes']);
+    expect([exit, err]).toEqual([1, expect.stringContaining(says)]);
+    expect(err).not.toContain('acceptSecondEffect');
+    // A run holds it as well, so a plan does not offer one.
+    const plan = await ran(world, ['redrive', 'plan', '--source', 'quarantine', '--reason', 'mended']);
+    expect(plan.out).toContain('a run would change nothing');
+    expect(plan.out).not.toContain('redrive run');
+  });
+});
+
 describe('a run', () => {
   it('is followed to its end, a line for each step, and its result is the answer', async () => {
     const world = await withPartner();
@@ -276,6 +355,8 @@ describe('a run', () => {
     }
     const planned = await ran(world, ['redrive', 'plan', '--source', 'quarantine', '--reason', 'mended', '--json']);
     const { operation } = JSON.parse(planned.out) as { operation: string };
+    const told = await ran(world, ['redrive', 'plan', '--source', 'quarantine', '--reason', 'mended']);
+    expect(told.out).toMatch(/To do it: onceward redrive run \S+ --reason/);
     const shell = {
       clock: {
         nowMs: () => world.clock.nowMs(),

@@ -77,7 +77,10 @@ describe('a redrive', () => {
     const world = await outOfBudget();
     const problem = await refused(world, CALLS.redrive, 'without');
     expect(problem).toMatchObject({ status: 409, code: 'over-budget' });
-    expect(problem).toHaveProperty('detail', expect.stringContaining('a grant of at least 1 is needed'));
+    expect(problem).toMatchObject({
+      detail: expect.stringContaining('a grant of at least 1 is needed'),
+      field: 'grant',
+    });
     const granted = await decideBy(world, CALLS.redrive, 'with', { body: { grant: 2 } });
     expect(granted.body).toMatchObject({ status: 'pending', attempts: 1, budget: 3 });
     expect(granted.body).toHaveProperty('journal.3.grant', 2);
@@ -87,7 +90,7 @@ describe('a redrive', () => {
     const world = await inDoubt();
     const problem = await refused(world, CALLS.redrive, 'not-asked', { body: { grant: 5 } });
     expect(problem).toMatchObject({ status: 409, code: 'second-effect' });
-    expect(problem).toHaveProperty('detail', expect.stringContaining('acceptSecondEffect: true'));
+    expect(problem).toMatchObject({ detail: expect.stringContaining('to be accepted'), field: 'acceptSecondEffect' });
     const accepted = await decideBy(world, CALLS.redrive, 'asked', { body: { acceptSecondEffect: true } });
     expect(accepted.body).toMatchObject({ status: 'pending', attemptsInDoubt: [1] });
     expect(accepted.body).toHaveProperty('journal.3.secondEffect', true);

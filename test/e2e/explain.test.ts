@@ -6,6 +6,7 @@ import { ran } from '../support/cli.ts';
 import { EXPLAIN_STORIES } from '../support/explain-stories.ts';
 import type { TestWorld } from '../support/world.ts';
 import { openTestWorld } from '../support/world.ts';
+import { answered } from '../support/world-ports.ts';
 import { EVENT, killedWhileSending, opened, PARTNER, RESTING } from '../support/world-states.ts';
 
 const explained = async (world: TestWorld) => {
@@ -90,6 +91,14 @@ describe('an explanation', () => {
       expect(mayHaveArrived).toBe(requests.unknown > 0 && status !== 'delivered');
       if (effect === 'one' || effect === 'none') expect(requests.unknown).toBe(0);
     }
+  });
+
+  it('speaks of one request as of one', async () => {
+    const world = await opened(openTestWorld());
+    world.sender.script(answered(500));
+    await world.deliver(EVENT, PARTNER);
+    const { out } = await ran(world, ['delivery', 'explain', EVENT, PARTNER]);
+    expect(out).toContain('One request, and it was no success: no effect');
   });
 
   it('of what does not exist is a 404', async () => {

@@ -33,6 +33,7 @@ const onceward = async (command: string): Promise<{ exit: number; out: string; e
       err += text;
     },
     colour: false,
+    cuts: true,
     live: false,
     columns: 100,
     read: (path) => readFile(path),

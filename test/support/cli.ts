@@ -58,6 +58,7 @@ export const ran = async (world: TestWorld, args: readonly string[], options: Cl
       err += text;
     },
     colour: false,
+    cuts: true,
     live: false,
     columns: 100,
     ...(options.says === undefined ? {} : { ask: async () => options.says === true }),

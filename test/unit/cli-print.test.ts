@@ -6,7 +6,7 @@ import { type Column, pairs, span, table } from '../../functions/operator/cli/pr
 import type { Shell } from '../../functions/operator/cli/shell.ts';
 import { widthOf } from '../../functions/operator/cli/visible.ts';
 
-const shell = (colour: boolean): Pick<Shell, 'colour'> => ({ colour });
+const shell = (colour: boolean, cuts = true): Pick<Shell, 'colour' | 'cuts'> => ({ colour, cuts });
 
 interface Row {
   readonly name: string;
@@ -34,6 +34,13 @@ describe('a table', () => {
     expect(new Set(starts).size).toBe(1);
     expect(new Set(lines.slice(0, 3).map(widthOf)).size).toBe(1);
     for (const line of lines) expect(widthOf(line)).toBeLessThan(100);
+  });
+
+  it('cuts a long cell on a terminal, and nothing where a program reads it', () => {
+    const long = 'x'.repeat(10_240);
+    expect(table(shell(false), ROWS, COLUMNS)).toContain(`${'x'.repeat(59)}…`);
+    expect(table(shell(false), ROWS, COLUMNS)).not.toContain(long);
+    expect(table(shell(false, false), ROWS, COLUMNS)).toContain(long);
   });
 
   it('leaves out a column in which nothing stands', () => {

@@ -16,7 +16,20 @@ export const refusal = (code: DeliveryRefusal, row: Delivery, wish: Wish): Probl
   status: 409,
   code,
   detail: `delivery of ${row.event} to ${row.destination} ${DETAILS[code](row, wish)}`,
+  ...(FIELDS[code] === undefined ? {} : { field: FIELDS[code] }),
 });
+
+/** The member of the body with which it would be carried out. */
+const FIELDS: Readonly<Record<DeliveryRefusal, string | undefined>> = {
+  'live-claim': undefined,
+  'not-quarantined': undefined,
+  'already-delivered': undefined,
+  'already-cancelled': undefined,
+  'over-budget': 'grant',
+  'second-effect': 'acceptSecondEffect',
+  'life-bound': undefined,
+  'no-destination': undefined,
+};
 
 const spent = (row: Delivery): number => row.attempts - row.refunds;
 
@@ -31,7 +44,7 @@ const DETAILS: Readonly<Record<DeliveryRefusal, (row: Delivery, wish: Wish) => s
   'over-budget': (row) =>
     `is ${stateOf(row)} and has spent ${spent(row)} of ${row.budget} attempts: a grant of at least ${spent(row) - row.budget + 1} is needed`,
   'second-effect': (row) =>
-    `is ${stateOf(row)}: an attempt may have arrived, and another may have a second effect; pass acceptSecondEffect: true to accept that`,
+    `is ${stateOf(row)}: an attempt may have arrived, and another may have a second effect; that has to be accepted`,
   'life-bound': (row, wish) => `is ${stateOf(row)} and at a bound of its life: ${boundOf(row, wish)}`,
   'no-destination': (row) => `is ${stateOf(row)}: its destination is deleted, and there is nothing left to send to`,
 };

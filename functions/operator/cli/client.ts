@@ -9,6 +9,7 @@
  * but it has to be said of each.
  */
 import type { CliConfig } from '../../config.ts';
+import { shellWord } from '../../core/command-line.ts';
 import { FAILED, Stop, USAGE } from './stop.ts';
 
 export interface Call {
@@ -153,7 +154,7 @@ const refused = (problem: Problem, raw: Extract<Raw, { kind: 'answer' }>, { requ
   const where = raw.status >= 500 && known !== undefined ? ` (request ${known} in the log)` : '';
   const again =
     raw.status >= 500 && requestId !== undefined
-      ? `; it may have been done: the same command with --request-id ${requestId} completes it and decides nothing twice`
+      ? `; it may have been done: the same command with --request-id ${shellWord(requestId)} completes it and decides nothing twice`
       : '';
   return new Stop(FAILED, `${problem.code}: ${problem.detail}${where}${again}`, { ...problem });
 };
@@ -172,7 +173,7 @@ const unreachable = (base: string, code: string, { requestId }: Call): Stop => {
   const again =
     requestId === undefined
       ? ''
-      : `; if it was cut off on the way, the same command with --request-id ${requestId} completes it and decides nothing twice`;
+      : `; if it was cut off on the way, the same command with --request-id ${shellWord(requestId)} completes it and decides nothing twice`;
   const detail = `${base} cannot be reached: ${CAUSES[code] ?? code}. Is it running, and is ONCEWARD_URL right?${again}`;
   return new Stop(FAILED, detail, { code: 'unreachable', cause: code, detail });
 };

@@ -28,6 +28,7 @@ export const composeShell = (): Shell => {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
     colour: stdout.isTTY === true && wantsColour(env),
+    cuts: stdout.isTTY === true,
     live: stderr.isTTY === true,
     columns: stdout.isTTY ? stdout.columns : COLUMNS_DEFAULT,
     ...(stdin.isTTY && stderr.isTTY ? { ask } : {}),

@@ -3,11 +3,12 @@ import { styleText } from 'node:util';
 import type { Shell } from './shell.ts';
 import { type Safe, shorten, visible, visibleJson, widthOf } from './visible.ts';
 
-type Terminal = Pick<Shell, 'colour'>;
+type Terminal = Pick<Shell, 'colour' | 'cuts'>;
+type Coloured = Pick<Shell, 'colour'>;
 
 type Ink = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
 
-const paint = ({ colour }: Terminal, ink: Ink, text: Safe): Safe =>
+const paint = ({ colour }: Coloured, ink: Ink, text: Safe): Safe =>
   colour ? (styleText(ink, text, { validateStream: false }) as Safe) : text;
 
 /** A state in the colour of its meaning: red asks for a person, yellow waits, green is over and well. */
@@ -22,6 +23,7 @@ const INKS: Readonly<Record<string, Ink>> = {
   paused: 'yellow',
   closed: 'yellow',
   crowded: 'yellow',
+  shadow: 'yellow',
   pending: 'yellow',
   claimed: 'yellow',
   running: 'yellow',
@@ -50,12 +52,13 @@ export interface Column<Row> {
   readonly state?: boolean;
 }
 
-/** Columns of one row stand under each other; a long cell is cut and marked, `--json` has all of it. */
+/** Columns of one row stand under each other; a long cell is cut and marked on a terminal, and whole in a pipe. */
 export const table = <Row>(shell: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): Safe => {
   const cells = rows.map((row) =>
-    columns.map((column) =>
-      shorten(cellText(column.of(row)), column.whole === true ? WHOLE_COLUMNS_MAX : CELL_COLUMNS_MAX),
-    ),
+    columns.map((column) => {
+      const text = cellText(column.of(row));
+      return shell.cuts ? shorten(text, column.whole === true ? WHOLE_COLUMNS_MAX : CELL_COLUMNS_MAX) : text;
+    }),
   );
   const used = columns
     .map((column, index) => ({ column, index }))
@@ -85,13 +88,13 @@ export const table = <Row>(shell: Terminal, rows: readonly Row[], columns: reado
   return [head, ...body].join('\n') as Safe;
 };
 
-const inState = (shell: Terminal, text: Safe): Safe => {
+const inState = (shell: Coloured, text: Safe): Safe => {
   const ink = INKS[text.split(' ')[0] ?? ''];
   return ink === undefined ? text : paint(shell, ink, text);
 };
 
 /** Names and values, one a line. What is undefined is left out. */
-export const pairs = (shell: Terminal, values: Readonly<Record<string, Cell>>): Safe => {
+export const pairs = (shell: Coloured, values: Readonly<Record<string, Cell>>): Safe => {
   const shown = Object.entries(values).filter(([, value]) => value !== undefined);
   const width = Math.max(...shown.map(([name]) => widthOf(name)));
   return shown
@@ -102,9 +105,13 @@ export const pairs = (shell: Terminal, values: Readonly<Record<string, Cell>>): 
     .join('\n') as Safe;
 };
 
-export const heading = (shell: Terminal, text: string): Safe => paint(shell, 'bold', visible(text));
+export const heading = (shell: Coloured, text: string): Safe => paint(shell, 'bold', visible(text));
 
-export const note = (shell: Terminal, text: string): Safe => paint(shell, 'dim', visible(text));
+export const note = (shell: Coloured, text: string): Safe => paint(shell, 'dim', visible(text));
+
+/** `1 delivery`, `3 deliveries`. */
+export const counted = (count: number, one: string, many: string = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
 
 /** To the second: what is finer stands in `--json`. */
 export const shortTime = (iso: string | null | undefined): string | undefined =>

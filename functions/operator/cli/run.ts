@@ -44,14 +44,31 @@ export const runCli = async (args: readonly string[], shell: Shell): Promise<num
     await program.parseAsync([...args], { from: 'user' });
     return OK;
   } catch (error) {
-    return endOf(shell, error, args.includes('--json'));
+    return endOf(shell, error, args.includes('--json'), commandIn(program, args));
   }
 };
 
-const endOf = (shell: Shell, error: unknown, json: boolean): number => {
+/** The verb that was called; the program, where there is none. */
+const commandIn = (program: Command, args: readonly string[]): Command => {
+  let command = program;
+  for (const arg of args) {
+    const next = command.commands.find((one) => one.name() === arg);
+    if (next === undefined) break;
+    command = next;
+  }
+  return command;
+};
+
+/** The API names a member of its body; who sits here wants the option. */
+const optionFor = ({ problem }: Stop, command: Command): string => {
+  const option = command.options.find((one) => one.attributeName() === problem['field']);
+  return option?.long === undefined || option.long === null ? '' : ` (${option.long})`;
+};
+
+const endOf = (shell: Shell, error: unknown, json: boolean, command: Command): number => {
   const stop = stopOf(error);
   if (stop === undefined) return OK;
-  const line = oneLine(visible(stop.message));
+  const line = oneLine(visible(`${stop.message}${optionFor(stop, command)}`));
   shell.err(json ? `${visibleJson({ error: stop.problem })}\n` : `onceward: ${line}\n`);
   return stop.exitCode;
 };

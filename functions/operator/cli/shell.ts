@@ -10,6 +10,8 @@ export interface Shell {
   /** Standard error: faults, questions and progress. */
   readonly err: (text: string) => void;
   readonly colour: boolean;
+  /** Long cells of a table are cut, for standard output is a terminal. A pipe gets all of it. */
+  readonly cuts: boolean;
   /** Progress may redraw its line, for standard error is a terminal. */
   readonly live: boolean;
   readonly columns: number;

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { auditRow } from '../../../core/audit.ts';
 import { fileBytes } from '../file.ts';
-import { heading } from '../print.ts';
+import { counted, heading } from '../print.ts';
 import type { Shell } from '../shell.ts';
 import { FAILED, Stop, USAGE } from '../stop.ts';
 import { type Common, looking } from '../verb.ts';
@@ -88,17 +88,20 @@ const verify = async (shell: Shell, scope: AuditScope, options: VerifyOptions): 
   const checked = heads.count === 0 ? {} : { heads: heads.count };
   if (options.json === true) shell.out(`${visibleJson({ summary: { deliveries, entries, faulty, ...checked } })}\n`);
   else {
-    const against = heads.count === 0 ? '' : `, held against ${heads.count} heads of the log`;
+    const against = heads.count === 0 ? '' : `, held against ${counted(heads.count, 'head')} of the log`;
     shell.out(
-      `${said`${deliveries} deliveries, ${entries} journal entries${against}: ${faulty === 0 ? 'nothing was altered that the journal speaks of' : `${faulty} are not as their journal says`}.`}\n`,
+      `${said`${counted(deliveries, 'delivery', 'deliveries')}, ${counted(entries, 'journal entry', 'journal entries')}${against}: ${faulty === 0 ? 'nothing was altered that the journal speaks of' : otherwise(faulty)}.`}\n`,
     );
   }
   if (faulty > 0)
-    throw new Stop(FAILED, `${faulty} of ${deliveries} deliveries are not as their journal says`, {
+    throw new Stop(FAILED, `of ${counted(deliveries, 'delivery', 'deliveries')}, ${otherwise(faulty)}`, {
       code: 'altered',
       faulty,
     });
 };
+
+const otherwise = (faulty: number): string =>
+  faulty === 1 ? '1 is not as its journal says' : `${faulty} are not as their journal says`;
 
 const judge = (shell: Shell, options: Common, heads: Heads, seen: Seen, tally: Tally): void => {
   tally.deliveries += 1;

@@ -4,7 +4,7 @@ import type * as z from 'zod/mini';
 import { deliveryAnswer, deliveryDecidedAnswer, deliveryPageAnswer } from '../../contract/deliveries.ts';
 import { explanationAnswer } from '../../contract/explain.ts';
 import { path } from '../client.ts';
-import { answer, heading, note } from '../print.ts';
+import { answer, counted, heading, note } from '../print.ts';
 import type { Shell } from '../shell.ts';
 import {
   type Common,
@@ -143,7 +143,7 @@ const decide = (
           ? said` It is in doubt whether attempt ${row.attemptsInDoubt.join(', ')} arrived.`
           : said``;
       return lines(
-        said`Delivery of ${event} to ${destination} is ${state}, ${row.attempts} attempts made, budget ${row.budget}.${doubt}`,
+        said`Delivery of ${event} to ${destination} is ${state}, ${counted(row.attempts, 'attempt')} made, budget ${row.budget}.${doubt}`,
         will,
       );
     },

@@ -15,6 +15,7 @@ import { secretRotatedAnswer } from '../../contract/tokens.ts';
 import { path } from '../client.ts';
 import { answer, heading, pairs, shortTime, span, table } from '../print.ts';
 import type { Shell } from '../shell.ts';
+import { Stop } from '../stop.ts';
 import {
   anyNumber,
   type Changing,
@@ -30,6 +31,7 @@ import {
   withoutSecret,
 } from '../verb.ts';
 import { lines, type Safe, said } from '../visible.ts';
+import { changesOf } from './destination-diff.ts';
 import { addSettings, type SettingOptions, settingsOf } from './destination-settings.ts';
 import { addShadow } from './destination-shadow.ts';
 
@@ -96,6 +98,7 @@ const list = async (shell: Shell, options: Common): Promise<void> => {
     return table(shell, items, [
       { title: 'DESTINATION', of: ({ destination }) => destination },
       { title: 'STATE', of: ({ state }) => state, state: true },
+      { title: 'MODE', of: ({ mode }) => (mode === 'live' ? undefined : mode), state: true },
       { title: 'FAILURES', of: ({ failures }) => failures?.count, right: true },
       { title: 'SINCE', of: ({ since }) => shortTime(since) },
       { title: 'BY', of: ({ by }) => by },
@@ -141,11 +144,31 @@ const destinationText = (shell: Shell, it: Destination): Safe =>
 
 // ---- change -------------------------------------------------------------------------------------------------------
 
+const present = async (shell: Shell, id: string): Promise<Destination | undefined> => {
+  try {
+    return readAs(destinationAnswer, await get(shell, path`/v1/destinations/${id}`));
+  } catch (error) {
+    if (error instanceof Stop && error.problem['code'] === 'not-found') return undefined;
+    throw error;
+  }
+};
+
+const setText = (id: string, before: Destination | undefined, body: Readonly<Record<string, unknown>>): Safe => {
+  const settings = JSON.stringify(withoutSecret(body));
+  if (before === undefined) return said`Destination ${id} is new, with these settings: ${settings}`;
+  const changes = changesOf(before, body);
+  if (changes === undefined) return said`Destination ${id} gets these settings, in place of all it has: ${settings}`;
+  if (changes.length === 0) return said`Destination ${id} has these settings already: nothing changes.`;
+  return lines(
+    said`Destination ${id} gets new settings in place of all it has; what is not given goes back to its default:`,
+    ...changes.map((change) => said`  ${change}`),
+  );
+};
+
 const set = async (shell: Shell, id: string, options: Changing & SettingOptions): Promise<void> => {
   const body = settingsOf(options);
   await carryOut(shell, options, {
-    plan: async () =>
-      said`Destination ${id} gets these settings, in place of any it has: ${JSON.stringify(withoutSecret(body))}`,
+    plan: async () => setText(id, await present(shell, id), body),
     call: {
       ...{ method: 'PUT', path: path`/v1/destinations/${id}`, repeatable: true },
       body: { ...body, reason: options.reason },

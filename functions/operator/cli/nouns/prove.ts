@@ -13,7 +13,7 @@ import { destinationAnswer } from '../../contract/destinations.ts';
 import { drillAnswer, drillReport } from '../../contract/drills.ts';
 import { path } from '../client.ts';
 import { fileBytes } from '../file.ts';
-import { answer } from '../print.ts';
+import { answer, counted } from '../print.ts';
 import type { Shell } from '../shell.ts';
 import { FAILED, Stop, USAGE } from '../stop.ts';
 import { agreed, anyNumber, type Changing, changing, decisionCall, get, readAs, wholeNumber } from '../verb.ts';
@@ -108,7 +108,7 @@ const planOf = async (
   const it = readAs(destinationAnswer, await get(shell, path`/v1/destinations/${id}`));
   return lines(
     said`Destination ${id} is ${it.state}, and set to repeatSafe: ${String(it.repeatSafe)}.`,
-    said`${it.url} gets up to ${requestsOf({ parts, burst })} requests, as deliveries send them, marked {"onceward":"test", ...}:`,
+    said`${it.url} gets up to ${counted(requestsOf({ parts, burst }), 'request')}, as deliveries send them, marked {"onceward":"test", ...}:`,
     ...parts.map((part) => said`  ${part.padEnd(12)}${PART_SAYS[part]} (${roundsOf(part, burst).flat().length})`),
     countUrl === undefined
       ? said`Effects are not counted, so it cannot be shown that a repeat is safe: --count-url`

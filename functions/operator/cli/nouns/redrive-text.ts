@@ -1,5 +1,6 @@
 /** An operation for people: what a run would do, and what it did. */
 import type * as z from 'zod/mini';
+import { commandLine } from '../../../core/command-line.ts';
 import type { FindingKind } from '../../../core/operations.ts';
 import type { operationAnswer } from '../../contract/redrives.ts';
 import { heading, note, pairs, shortTime, span, table } from '../print.ts';
@@ -22,6 +23,30 @@ const DOES: Readonly<Record<FindingKind, string>> = {
   paused: 'left: its destination is paused',
 };
 
+/** Where a run does something about it; what it only leaves or holds needs no run. */
+const ACTS: Readonly<Record<FindingKind, readonly Operation['source'][]>> = {
+  redrive: ['dead-letters', 'quarantine'],
+  accept: ['dead-letters'],
+  drop: ['dead-letters'],
+  'over-budget': ['dead-letters'],
+  poison: ['dead-letters'],
+  'in-flight': [],
+  'key-expired': [],
+  'second-effect': [],
+  foreign: [],
+  unknown: [],
+  paused: [],
+};
+
+const nextText = (shell: Shell, { operation, source, found, tooSlow }: Operation): Safe | undefined => {
+  // The line above has said that a run is refused, and what to do.
+  if (tooSlow) return undefined;
+  const kinds = Object.entries(found) as [FindingKind, number][];
+  return kinds.some(([kind, count]) => count > 0 && ACTS[kind].includes(source))
+    ? note(shell, `Nothing was changed. To do it: ${commandLine('redrive run', [operation], ['--reason "..."'])}`)
+    : note(shell, 'Nothing was changed, and a run would change nothing.');
+};
+
 export const planText = (shell: Shell, operation: Operation): Safe => {
   const found = Object.entries(operation.found) as [keyof typeof DOES, number][];
   return lines(
@@ -38,9 +63,7 @@ export const planText = (shell: Shell, operation: Operation): Safe => {
       : said`It may take ${span(operation.estimateMs)}; it has to be over within ${operation.recoveryMinutes} min${operation.tooSlow ? ' and is refused: plan fewer, or more --recovery-minutes' : ''}.`,
     operation.incomplete === undefined ? undefined : said`Not complete: ${operation.incomplete}.`,
     operation.contradiction === undefined ? undefined : said`Beware: ${operation.contradiction}.`,
-    operation.state === 'planned' && operation.planned > 0
-      ? note(shell, `Nothing was changed. To do it: onceward redrive run ${operation.operation} --reason "..."`)
-      : undefined,
+    operation.state === 'planned' && operation.planned > 0 ? nextText(shell, operation) : undefined,
   );
 };
 
