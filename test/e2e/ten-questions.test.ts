@@ -110,8 +110,13 @@ const ANSWERS: readonly (readonly [text: RegExp, json: object, page: RegExp])[] 
     /Nothing by itself: all attempts are spent/,
   ],
   [
-    /paused +\S+ +local-admin +their maintenance|by +local-admin/,
-    { by: 'local-admin', reason: 'their maintenance' },
+    /local-admin +pause +partner +their maintenance +done/,
+    {
+      items: [
+        { actor: 'local-admin', command: 'pause', reason: 'their maintenance', result: 'done' },
+        { actor: 'local-admin', command: 'set', destination: 'partner' },
+      ],
+    },
     /local-admin pause partner their maintenance/,
   ],
   [/over-budget +1 +held for a person/, { found: { 'over-budget': 1 } }, /over-budget 1 held for a person/],

@@ -42,7 +42,7 @@ export const readOverview = async (world: Needs): Promise<Overview> => {
     sweeps,
     readAhead(world),
     listDestinations(world, { limit: DESTINATIONS_SHOWN }),
-    listDecisions(world, DECISIONS_SHOWN, undefined),
+    listDecisions(world, { limit: DECISIONS_SHOWN }),
   ]);
   return {
     stats,

@@ -1,6 +1,7 @@
 /** What each route is for and what it answers, beside what it takes (`routes.ts`). For the document; nothing else needs it. */
 import * as z from 'zod/mini';
 import { auditPageAnswer } from './audit.ts';
+import { decisionPageAnswer } from './decisions.ts';
 import {
   acceptedAnswer,
   deliveryAnswer,
@@ -213,6 +214,14 @@ export const DOCS: Readonly<Record<RouteName, Doc>> = {
     description: 'Journal lines byte for byte; nothing is judged here.',
     answers: { 200: auditPageAnswer },
   },
+  listDecisions: {
+    summary: 'Who decided what, when and why, newest first',
+    description:
+      'Every decision of a person: `changes` says what a change of settings was, and `result` how it ended. Narrowed down, a ' +
+      'page may hold fewer than were asked for, or none, and still have a next one. `unreadable` counts those of newer code.',
+    answers: { 200: decisionPageAnswer },
+    problems: [400],
+  },
   auditDeliveries: {
     summary: 'The deliveries of a destination as they are stored, by the day on which they were accepted',
     description: 'Without a day: the latest 30 days, newest first.',
@@ -246,6 +255,7 @@ export const NAMED: Readonly<Record<string, z.ZodMiniType>> = {
   OperationPage: operationPageAnswer,
   Explanation: explanationAnswer,
   AuditPage: auditPageAnswer,
+  DecisionPage: decisionPageAnswer,
   ShadowReport: shadowAnswer,
   Stats: statsAnswer,
 };

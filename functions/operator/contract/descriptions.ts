@@ -1,6 +1,7 @@
 /** What the members of each body and query mean, for the document: what their schemas cannot say. */
 import {
   auditQuery,
+  decisionsQuery,
   deliveriesQuery,
   destinationsQuery,
   messagesQuery,
@@ -110,6 +111,13 @@ export const MEANINGS: ReadonlyMap<unknown, Says> = new Map([
   says(destinationsQuery, { deleted: 'show deleted ones as well', limit: LIMIT, cursor: CURSOR }),
   says(pageQuery, { limit: LIMIT, cursor: CURSOR }),
   says(messagesQuery, { limit: 'messages at most', cursor: CURSOR }),
+  says(decisionsQuery, {
+    destination: 'only those about this destination, its deliveries included',
+    event: 'only those about this event',
+    actor: 'only those of this person: the name of the token',
+    limit: LIMIT,
+    cursor: CURSOR,
+  }),
   says(auditQuery, {
     destination: 'whose deliveries',
     day: 'accepted on this UTC day; without it, the latest 30 days',

@@ -91,6 +91,16 @@ const day = z.string().check(
 
 export const auditQuery = z.strictObject({ destination: destinationId, day: z.optional(day), limit, cursor });
 
+/** Narrowed down afterwards: see the description of the route. */
+export const decisionsQuery = z.strictObject({
+  destination: z.optional(destinationId),
+  /** The rule of its id is the same. */
+  event: z.optional(destinationId),
+  actor: z.optional(z.string().check(z.minLength(1), z.maxLength(ACTOR_CHARS_MAX))),
+  limit,
+  cursor,
+});
+
 const shadowWindow = {
   from: z.optional(day),
   to: z.optional(day),

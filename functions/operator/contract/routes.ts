@@ -2,6 +2,7 @@
 import type { Route } from '../../http/route.ts';
 import {
   auditQuery,
+  decisionsQuery,
   deliveriesQuery,
   destinationsQuery,
   messagesQuery,
@@ -67,6 +68,7 @@ export const ROUTES = {
   revokeToken: { method: 'delete', path: '/v1/tokens/:name', right: 'admin', decides: true, body: reasonBody },
 
   auditEvent: { method: 'get', path: `${EVENT}/audit`, right: 'view' },
+  listDecisions: { method: 'get', path: '/v1/decisions', right: 'view', query: decisionsQuery },
   auditDeliveries: { method: 'get', path: '/v1/audit', right: 'view', query: auditQuery },
 
   showStats: { method: 'get', path: '/v1/stats', right: 'view' },

@@ -1,4 +1,4 @@
-/** `onceward audit verify | export` */
+/** `onceward audit verify | decisions | export` */
 import { type Command, InvalidArgumentError } from 'commander';
 import { auditRow } from '../../../core/audit.ts';
 import { fileBytes } from '../file.ts';
@@ -7,6 +7,7 @@ import type { Shell } from '../shell.ts';
 import { FAILED, Stop, USAGE } from '../stop.ts';
 import { type Common, looking } from '../verb.ts';
 import { lines, said, visibleJson } from '../visible.ts';
+import { addDecisions } from './audit-decisions.ts';
 import { type Heads, noHeads, readHeads } from './audit-heads.ts';
 import { type AuditScope, auditStream, mustBeThere, type Seen } from './audit-stream.ts';
 
@@ -27,6 +28,7 @@ export const addAudit = (program: Command, shell: Shell): void => {
     .action((event: string | undefined, destination: string | undefined, options: VerifyOptions) =>
       verify(shell, scopeOf(event, destination, options), options),
     );
+  addDecisions(noun, shell);
   scoped(
     looking(noun, 'export [event] [destination]', 'the raw material, one delivery a line, to keep or to check'),
   ).action((event: string | undefined, destination: string | undefined, options: Options) =>
