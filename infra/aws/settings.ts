@@ -52,7 +52,10 @@ const CONCURRENCY_MIN = CROWDED_PLACES + 1;
 const CONCURRENCY_MAX = 1_000;
 const CONCURRENCY_DEFAULT = 20;
 
-/** Throws with the name of the setting, what is wrong with it and what to do. */
+/** A setting that cannot be: its name, what is wrong with it and what to do. */
+export class SettingError extends Error {}
+
+/** Throws SettingError. */
 export const settingsOf = (props: OncewardProps): Settings => {
   const settings = {
     transport: oneOf('transport', TRANSPORTS, props.transport ?? 'sqs'),
@@ -62,14 +65,16 @@ export const settingsOf = (props: OncewardProps): Settings => {
     ...(props.alarmEmail === undefined ? {} : { alarmEmail: props.alarmEmail }),
   };
   if (settings.tick === 'transport' && !usesInfrai(settings)) {
-    throw new Error('tick: "transport" needs a transport with a cron of its own: set transport to infrai or both');
+    throw new SettingError(
+      'tick: "transport" needs a transport with a cron of its own: set transport to infrai or both',
+    );
   }
   if (!usesInfrai(settings)) {
     if (props.infraiQueue === undefined && props.infraiUrl === undefined) return settings;
-    throw new Error('infraiQueue and infraiUrl have no meaning where transport is sqs: leave them out');
+    throw new SettingError('infraiQueue and infraiUrl have no meaning where transport is sqs: leave them out');
   }
   if (props.infraiQueue === undefined) {
-    throw new Error(`infraiQueue is missing: with transport ${settings.transport}, give the name of the queue`);
+    throw new SettingError(`infraiQueue is missing: with transport ${settings.transport}, give the name of the queue`);
   }
   const url = props.infraiUrl === undefined ? {} : { url: props.infraiUrl };
   return { ...settings, infrai: { queue: props.infraiQueue, ...url } };
@@ -77,13 +82,40 @@ export const settingsOf = (props: OncewardProps): Settings => {
 
 const oneOf = <T extends string>(name: string, known: readonly T[], value: string): T => {
   const found = known.find((one) => one === value);
-  if (found === undefined) throw new Error(`${name}: "${value}" is not known; use ${known.join(', ')}`);
+  if (found === undefined) throw new SettingError(`${name}: "${value}" is not known; use ${known.join(', ')}`);
   return found;
 };
 
 const concurrencyOf = (value: number): number => {
   if (Number.isInteger(value) && value >= CONCURRENCY_MIN && value <= CONCURRENCY_MAX) return value;
-  throw new Error(`receiverConcurrency must be a whole number from ${CONCURRENCY_MIN} to ${CONCURRENCY_MAX}`);
+  throw new SettingError(`receiverConcurrency must be a whole number from ${CONCURRENCY_MIN} to ${CONCURRENCY_MAX}`);
+};
+
+const KNOWN: Readonly<Record<keyof OncewardProps | 'stackName', true>> = {
+  transport: true,
+  tick: true,
+  infraiQueue: true,
+  infraiUrl: true,
+  alarmEmail: true,
+  receiverConcurrency: true,
+  disposable: true,
+  stackName: true,
+};
+
+/** Of the CDK's command line, without a prefix of its own: who may count, and which notices are known. */
+const OF_THE_CDK = new Set(['cli-telemetry', 'acknowledged-issue-numbers']);
+
+/**
+ * Nobody reads a mistyped setting, and the deployment would go without it: no alarm would reach anybody, say. Names with a
+ * colon or an at-sign are those of the CDK, of libraries, and of what it has looked up. Throws SettingError.
+ */
+export const refuseUnknownContext = (node: Node): void => {
+  const names = Object.keys(node.getAllContext() as Readonly<Record<string, unknown>>);
+  const unknown = names.find(
+    (name) => !Object.hasOwn(KNOWN, name) && !OF_THE_CDK.has(name) && !name.includes(':') && !name.startsWith('@'),
+  );
+  if (unknown === undefined) return;
+  throw new SettingError(`-c ${unknown}: there is no such setting; there are ${Object.keys(KNOWN).join(', ')}`);
 };
 
 /** The properties from the context of an app. Context given on the command line is always text. */

@@ -23,12 +23,15 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
+/** The first line, without its full stop: it becomes the end of another sentence. */
+export const sentenceIn = (missing: string): string => (missing.split('\n')[0] ?? '').replace(/\.$/, '');
+
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 export const openEngine = async (peers: Peers): Promise<Engine> => {
   await findJar(peers);
   const missing = await whatIsMissing();
-  if (missing !== undefined) return embedded(missing.split('\n')[0] ?? '');
+  if (missing !== undefined) return embedded(sentenceIn(missing));
   const local = await startDynamoDbLocal();
   return {
     kind: 'official',

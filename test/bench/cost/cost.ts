@@ -17,10 +17,9 @@ const PLACES = ['event', 'delivery', 'due', 'recent', 'attention', 'gate', 'pace
 
 type Rival = { readonly name: string; readonly cost: Had<Compared> };
 
-export const costBench: Bench = async ({ peers, say }) => {
+export const costBench: Bench = async ({ peers }) => {
   const engine = await openEngine(peers);
   try {
-    if (engine.why !== undefined) say(`counted on the embedded engine: ${engine.why}`);
     const packages = await peers.packages();
     const overSqs = openCountedWorld(engine.client(), 'over-sqs', SQS_LIMITS);
     const paths = await ourPaths(await overSqs);
@@ -128,7 +127,7 @@ const rivalTable = (ours: Compared, infrai: Compared, rivals: readonly Rival[]):
 
 const usdOf = (spent: Spent): string => usdOfMillion({ writes: writesOf(spent), reads: spent.reads }).toFixed(2);
 
-const methodOf = (engine: Engine): readonly string[] => [
+export const methodOf = (engine: Pick<Engine, 'kind' | 'why'>): readonly string[] => [
   engine.kind === 'official'
     ? 'Counted once, by the official DynamoDB Local (ReturnConsumedCapacity INDEXES): units are exact and do not vary.'
     : `Counted once, by the embedded engine, since ${engine.why}.`,
