@@ -16,6 +16,17 @@ import { DRILL_BURST, DRILL_LATE_MS, DRILL_STALE_MS } from './drill-limits.ts';
 export const DRILL_PARTS = ['repeat', 'twins', 'late', 'other-body', 'stale', 'forged', 'burst'] as const;
 export type DrillPart = (typeof DRILL_PARTS)[number];
 
+/**
+ * A drill whose effects are counted part by part is a decision for each: the request of the whole, and the part's name.
+ * `partOfDrill` reads what `partRequest` has made.
+ */
+export const partRequest = (request: string, part: DrillPart): string => `${request}-${part}`;
+
+export const partOfDrill = (request: string): { readonly drill: string; readonly part: DrillPart } | undefined => {
+  const part = DRILL_PARTS.find((one) => request.endsWith(`-${one}`));
+  return part === undefined ? undefined : { drill: request.slice(0, -part.length - 1), part };
+};
+
 /** Without the burst: to strain a destination has to be asked for. */
 export const USUAL_PARTS: readonly DrillPart[] = DRILL_PARTS.filter((part) => part !== 'burst');
 

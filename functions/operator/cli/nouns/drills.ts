@@ -6,7 +6,7 @@
  *
  * A count that moves where nothing was sent is no evidence: of other traffic, or of effects that come later than that.
  */
-import type { DrillPart } from '../../../core/drill.ts';
+import { type DrillPart, partRequest } from '../../../core/drill.ts';
 import { answerKindOf, haltOf, type PartSeen, readingOf } from '../../../core/drill-reading.ts';
 import { type DrillReport, type DrillSeen, drillReportOf } from '../../commands/drill-report.ts';
 import type { Call } from '../client.ts';
@@ -18,8 +18,8 @@ import { type CountOptions, countAt, isCountOfEach, type Named } from './effects
 type Answered = DrillSeen & { readonly decision: string };
 type Part = DrillSeen['parts'][number];
 
-/** How to run one drill of these parts; of all that were planned where none are named. */
-type RunOne = (parts?: readonly DrillPart[]) => Promise<Answered>;
+/** How to run one drill of this part; of all that were planned where none is named. */
+type RunOne = (part?: DrillPart) => Promise<Answered>;
 
 export const runDrills = async (
   shell: Shell,
@@ -28,9 +28,9 @@ export const runDrills = async (
   call: Call,
   read: (body: unknown) => Answered,
 ): Promise<DrillReport> => {
-  const runOne: RunOne = async (group) => {
-    shell.err(said`${(group ?? parts).join(', ')} ...\n`);
-    return read((await shell.client().call(callOf(call, group))).body);
+  const runOne: RunOne = async (part) => {
+    shell.err(said`${part ?? parts.join(', ')} ...\n`);
+    return read((await shell.client().call(callOf(call, part))).body);
   };
   if (options.countUrl === undefined) return reportOf([await runOne()], (part) => part);
   if (isCountOfEach(options)) return countingEach(shell, options, await runOne());
@@ -38,10 +38,10 @@ export const runDrills = async (
 };
 
 /** Each part is a decision of its own where each is a drill of its own. */
-const callOf = (call: Call, group: readonly DrillPart[] | undefined): Call => {
-  if (group === undefined) return call;
-  const body = { ...(call.body as object), parts: group };
-  return { ...call, body, requestId: `${call.requestId}-${group.join('-')}` };
+const callOf = (call: Call, part: DrillPart | undefined): Call => {
+  if (part === undefined || call.requestId === undefined) return call;
+  const body = { ...(call.body as object), parts: [part] };
+  return { ...call, body, requestId: partRequest(call.requestId, part) };
 };
 
 const reportOf = (answers: readonly Answered[], withEffects: (part: Part) => Part): DrillReport => {
@@ -100,7 +100,7 @@ const countingAll = async (
   const answers: Answered[] = [];
   const effects = new Map<string, number>();
   for (const part of parts) {
-    const drill = await runOne([part]);
+    const drill = await runOne(part);
     answers.push(drill);
     await settle(shell, options);
     const before: number | undefined = total;
