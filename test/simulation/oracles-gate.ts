@@ -1,6 +1,7 @@
 /** What is due to a destination: who may knock at its gate, what its own word changes there, and whose turn it is. */
 import type { Gate } from '../../functions/core/items.ts';
 import type { Delivery } from '../../functions/core/model.ts';
+import { START_MS } from './clockwork.ts';
 import { FAULTS, type FaultName } from './fault-classes.ts';
 import { addedBy, first, isNewClaim, type Life, type RowWrite, type Seen, type Work } from './seen.ts';
 
@@ -24,7 +25,7 @@ const isAnswer = (fault: FaultName): boolean => FAULTS[fault].site === 'answer';
 
 /** Those that have acknowledged while nothing at all went wrong: they have done all that was to be done. */
 const carriedOut = (seen: Seen, write: RowWrite): Work | undefined => {
-  const { works, log } = seen;
+  const { works, log, plan } = seen;
   const work = works.get(write.by);
   if (write.newer || work === undefined || work.crashed || work.froze) return undefined;
   const { push, verdict } = work;
@@ -32,7 +33,12 @@ const carriedOut = (seen: Seen, write: RowWrite): Work | undefined => {
   const wentWrong = log.some(
     (entry) => entry.kind === 'fault' && !isAnswer(entry.fault) && entry.at > push.at && entry.at < verdict.at,
   );
-  return wentWrong || isNewers(seen, write.row.destination, verdict.at) ? undefined : work;
+  // What is away for a while is a fault of the plan, and stands nowhere else.
+  const away = plan.outages.some(
+    ({ destination, fromMs, untilMs }) =>
+      destination === undefined && push.atMs < START_MS + untilMs && verdict.atMs >= START_MS + fromMs,
+  );
+  return wentWrong || away || isNewers(seen, write.row.destination, verdict.at) ? undefined : work;
 };
 
 const eachWrite = (seen: Seen, defect: (life: Life, write: RowWrite) => string | undefined): string | undefined =>

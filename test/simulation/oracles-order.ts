@@ -171,7 +171,10 @@ export const placesHold = ({ writes, ended, clocksFit }: Seen): string | undefin
     if (item.item !== 'slot' || before?.item !== 'slot' || before.holder === undefined) return undefined;
     if (isHolders(before.holder, by)) return undefined;
     if (item.holder === undefined) return `${by} gives back a place of ${before.holder}`;
-    return atMs + skewMs <= before.leaseEndsAtMs ? `${by} takes a place that ${before.holder} holds` : undefined;
+    // A clock that steps back between decision and write makes the write look early.
+    return atMs + skewMs + (clocksFit ? 0 : 360_000) <= before.leaseEndsAtMs
+      ? `${by} takes a place that ${before.holder} holds`
+      : undefined;
   }) ??
   first(ended.items, (item) => {
     if (item.item !== 'slot' || item.holder === undefined) return undefined;
