@@ -52,7 +52,7 @@ describe.each(Object.entries(HARM))('a destination that %s', (_what, [reason, ha
 
   it('keeps its deliveries in an audit of everything', async () => {
     const { out } = await ran(await open(), ['audit', 'verify']);
-    expect(out).toContain('1 deliveries');
+    expect(out).toContain('1 delivery');
   });
 });
 
