@@ -27,7 +27,9 @@ const prepack = async () => {
   const { build } = await import('esbuild');
   const { bundle } = await import('../infra/aws/bundle.ts');
   const { shippedName } = await import('../infra/aws/code.ts');
-  const common = { bundle: true, platform: 'node', format: 'esm', logLevel: 'warning' };
+  // As with the functions: the CommonJS form of some packages cannot be bundled.
+  const mainFields = ['module', 'main'];
+  const common = { bundle: true, platform: 'node', format: 'esm', logLevel: 'warning', mainFields };
   await build({
     ...common,
     entryPoints: ['functions/operator/cli/main.ts'],
