@@ -1,7 +1,8 @@
 /** Who decided what, and why: the record of decisions, newest first. */
 import type { Decided } from '../../core/operations.ts';
-import { LedgerCorrupt, type Ref, type World } from '../../ports.ts';
+import type { Ref, World } from '../../ports.ts';
 import { brokenItem } from '../../steps/broken-item.ts';
+import { readable } from './readable.ts';
 
 type Needs = Pick<World, 'ledger' | 'pages' | 'telemetry'>;
 
@@ -55,13 +56,8 @@ const loadOne = async (
   { ledger, telemetry }: Needs,
   ref: Extract<Ref, { item: 'decision' }>,
 ): Promise<readonly (Decided | 'unreadable')[]> => {
-  try {
-    const found = await ledger.load(ref);
-    if (found.kind === 'later') return ['unreadable'];
-    return found.kind === 'found' ? [found.item] : [];
-  } catch (error) {
-    if (!(error instanceof LedgerCorrupt)) throw error;
-    brokenItem(telemetry, { decision: ref.cause }, error);
-    return ['unreadable'];
-  }
+  const load = () => ledger.load(ref);
+  const found = await readable<Decided>(load, (error) => brokenItem(telemetry, { decision: ref.cause }, error));
+  if (found.kind === 'unreadable') return ['unreadable'];
+  return found.kind === 'found' ? [found.item] : [];
 };

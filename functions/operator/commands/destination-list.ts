@@ -1,8 +1,9 @@
 /** Destinations by name, with settings and gate. One that cannot be read is named, and takes no other with it. */
 import type { DestinationId } from '../../core/ids.ts';
 import type { Destination, Gate } from '../../core/items.ts';
-import { type Found, LedgerCorrupt, type World } from '../../ports.ts';
+import type { Found, World } from '../../ports.ts';
 import { brokenItem } from '../../steps/broken-item.ts';
+import { readable, type Unread } from './readable.ts';
 
 type Needs = Pick<World, 'ledger' | 'pages' | 'telemetry'>;
 
@@ -13,7 +14,7 @@ export interface DestinationShown {
 
 export interface DestinationUnreadable {
   readonly destination: DestinationId;
-  readonly reason: 'written-by-newer-code' | 'ledger-corrupt';
+  readonly reason: Unread;
 }
 
 export interface DestinationPage {
@@ -49,13 +50,11 @@ const loadOne = async (
   { ledger, telemetry }: Needs,
   destination: DestinationId,
 ): Promise<readonly (DestinationShown | DestinationUnreadable)[]> => {
-  try {
+  const load = async (): Promise<Found<DestinationShown>> => {
     const { config, gate } = await ledger.loadDestination(destination);
-    if (config.kind === 'later') return [{ destination, reason: 'written-by-newer-code' }];
-    return config.kind === 'found' ? [{ config: config.item, gate }] : [];
-  } catch (error) {
-    if (!(error instanceof LedgerCorrupt)) throw error;
-    brokenItem(telemetry, { destination }, error);
-    return [{ destination, reason: 'ledger-corrupt' }];
-  }
+    return config.kind === 'found' ? { kind: 'found', item: { config: config.item, gate } } : config;
+  };
+  const found = await readable(load, (error) => brokenItem(telemetry, { destination }, error));
+  if (found.kind === 'unreadable') return [{ destination, reason: found.reason }];
+  return found.kind === 'found' ? [found.item] : [];
 };

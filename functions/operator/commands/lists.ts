@@ -1,6 +1,7 @@
 /** Lists of deliveries that an index answers. The index says where to look; what is shown is the row. */
 import type { Delivery, DeliveryRef } from '../../core/model.ts';
-import { LedgerCorrupt, type ListQuery, type Ref, type World } from '../../ports.ts';
+import type { ListQuery, Ref, World } from '../../ports.ts';
+import { readable, type Unread } from './readable.ts';
 
 type Needs = Pick<World, 'ledger' | 'pages'>;
 
@@ -12,7 +13,7 @@ export type Listed =
   | {
       readonly kind: 'unreadable';
       readonly ref: DeliveryRef;
-      readonly why: 'written-by-newer-code' | 'ledger-corrupt';
+      readonly why: Unread;
     };
 
 export interface DeliveryPage {
@@ -45,12 +46,7 @@ const loadOne = async (
   { ledger }: Pick<World, 'ledger'>,
   ref: Extract<Ref, { item: 'delivery' }>,
 ): Promise<readonly Listed[]> => {
-  try {
-    const found = await ledger.load(ref);
-    if (found.kind === 'later') return [{ kind: 'unreadable', ref, why: 'written-by-newer-code' }];
-    return found.kind === 'found' ? [{ kind: 'row', row: found.item }] : [];
-  } catch (error) {
-    if (!(error instanceof LedgerCorrupt)) throw error;
-    return [{ kind: 'unreadable', ref, why: 'ledger-corrupt' }];
-  }
+  const found = await readable<Delivery>(() => ledger.load(ref));
+  if (found.kind === 'unreadable') return [{ kind: 'unreadable', ref, why: found.reason }];
+  return found.kind === 'found' ? [{ kind: 'row', row: found.item }] : [];
 };

@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import type { RequestId } from '../../core/ids.ts';
 import { awaitsResult, countedOnce, type Progress, progressOf } from '../../core/judge.ts';
 import type { Operation, OperationMessage } from '../../core/operations.ts';
-import { type Found, LedgerCorrupt, PortUnavailable, type World } from '../../ports.ts';
+import { type Found, PortUnavailable, type World } from '../../ports.ts';
 import { brokenItem } from '../../steps/broken-item.ts';
 import { judgeMessage } from '../../steps/redrive-judge.ts';
 import { makePlan } from '../../steps/redrive-plan.ts';
 import { loadPlan } from '../../steps/redrive-record.ts';
+import { readable, type Unread } from './readable.ts';
 
 type Needs = Pick<World, 'ledger' | 'pages' | 'queue' | 'deadLetters' | 'clock' | 'telemetry'>;
 
@@ -133,7 +134,7 @@ const isMissing = ({ state }: Operation, message: OperationMessage): boolean =>
 
 export interface OperationUnreadable {
   readonly operation: string;
-  readonly reason: 'written-by-newer-code' | 'ledger-corrupt';
+  readonly reason: Unread;
 }
 
 export interface OperationPage {
@@ -165,13 +166,8 @@ const loadListed = async (
   { ledger, telemetry }: Listing,
   operation: string,
 ): Promise<readonly (Operation | OperationUnreadable)[]> => {
-  try {
-    const found = await ledger.load({ item: 'operation', operation });
-    if (found.kind === 'later') return [{ operation, reason: 'written-by-newer-code' }];
-    return found.kind === 'found' ? [found.item] : [];
-  } catch (error) {
-    if (!(error instanceof LedgerCorrupt)) throw error;
-    brokenItem(telemetry, { operation }, error);
-    return [{ operation, reason: 'ledger-corrupt' }];
-  }
+  const load = () => ledger.load({ item: 'operation', operation });
+  const found = await readable<Operation>(load, (error) => brokenItem(telemetry, { operation }, error));
+  if (found.kind === 'unreadable') return [{ operation, reason: found.reason }];
+  return found.kind === 'found' ? [found.item] : [];
 };

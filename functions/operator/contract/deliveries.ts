@@ -1,6 +1,6 @@
 /** Events and deliveries, as the API shows them. */
 import * as z from 'zod/mini';
-import { count, pageOf, placed, reason, status, text, time, waits } from './parts.ts';
+import { count, notRead, pageOf, placed, reason, status, text, time, waits } from './parts.ts';
 
 const summary = {
   event: text,
@@ -65,7 +65,7 @@ const unreadable = z.object({
   event: text,
   destination: text,
   status: z.literal('unreadable'),
-  reason: z.enum(['written-by-newer-code', 'ledger-corrupt']),
+  reason: notRead,
 });
 
 export const deliveryPageAnswer = pageOf(z.union([deliverySummaryAnswer, unreadable]));
