@@ -26,7 +26,7 @@ import { ack, later, type Verdict } from './answer.ts';
 import { attempt } from './attempt.ts';
 import { claim } from './claim.ts';
 import { drain } from './drain.ts';
-import { comesEarly } from './early.ts';
+import { comesEarly, meetsClaim } from './early.ts';
 import { passGate } from './gate.ts';
 import { tellNotice } from './notice.ts';
 import { filePoison } from './poison.ts';
@@ -143,10 +143,10 @@ export const deliver = async (world: Receiver, run: Run, ref: DeliveryRef, body:
     case 'quarantined':
       return held(world, row);
     case 'live':
-      return ack('busy');
+      // A live row is a claimed one, an early row a pending one.
+      return row.status === 'claimed' ? meetsClaim(world, run, row) : ack('busy');
     case 'early':
-      // An early row is a pending one.
-      return row.status === 'pending' ? comesEarly(world, row) : ack('early');
+      return row.status === 'pending' ? comesEarly(world, run, row) : ack('early');
     case 'due':
     case 'parked':
     case 'lapsed':

@@ -1,6 +1,7 @@
-/** A retry whose message meets a worker that is behind: within the margin between two clocks, that costs seconds. */
+/** A message that meets a worker whose clock is behind: within the margin between two clocks, that costs seconds. */
 import { describe, expect, it } from 'vitest';
 import { SKEW_MARGIN_MS } from '../../functions/core/limits.ts';
+import { lapsesAfterMs } from '../../functions/core/phase.ts';
 import { type Flow, openFlow, sendTimes } from '../support/flow.ts';
 import { answered } from '../support/world-ports.ts';
 
@@ -49,6 +50,73 @@ describe('a retry that meets a worker whose clock is behind', () => {
   });
 });
 
+/**
+ * A worker has died behind its claim, and its message is gone. A sweep whose clock is right finds the claim lapsed to the
+ * millisecond; whoever meets what it has published is behind by so much, the first, the second and so on.
+ */
+const diedWithItsClaim = async (behindMs: number | readonly number[], loses: Flow['queue']['loses'] = () => false) => {
+  let lagMs = 0;
+  const behind = [behindMs].flat();
+  const flow = openFlow({
+    reshape: (ports) => ({ ...ports, clock: { ...ports.clock, nowMs: () => ports.clock.nowMs() - lagMs } }),
+  });
+  await flow.destination(PARTNER);
+  const { left } = flow.world.sender.hold();
+  flow.queue.loses = ({ kind }) => kind === 'deliver';
+  const [event = ''] = await flow.accept(PARTNER, 1);
+  void flow.world.deliver(event, PARTNER);
+  await left;
+  const row = await flow.world.row(event, PARTNER);
+  if (row.status !== 'claimed') throw new Error(row.status);
+  const lapsedAtMs = lapsesAfterMs(row) + 1;
+  await flow.run(lapsedAtMs - flow.world.clock.nowMs());
+  flow.queue.loses = (message) => {
+    if (message.kind === 'deliver') lagMs = behind.shift() ?? lagMs;
+    return loses(message);
+  };
+  await flow.world.tick();
+  return { flow, event, lapsedAtMs };
+};
+
+describe('a message for a claim that has lapsed, at a worker whose clock is behind', () => {
+  it.each([0, 1, 1_000, 2_500, 4_000, SKEW_MARGIN_MS])(
+    'by %d ms, is taken over seconds later, without another sweep',
+    async (behindMs) => {
+      const { flow, lapsedAtMs } = await diedWithItsClaim(behindMs);
+      await flow.run(5 * MINUTE_MS);
+      const [, takenOverAtMs = Number.NaN] = sendTimes(flow);
+      expect(sendTimes(flow)).toHaveLength(2);
+      expect(takenOverAtMs - lapsedAtMs).toBeLessThanOrEqual(behindMs + 3_000);
+    },
+  );
+
+  it('waits for the next look where that second message is lost: it is the message that saves the time', async () => {
+    let published = 0;
+    const { flow, event } = await diedWithItsClaim(2_500, ({ kind }) => {
+      published += Number(kind === 'deliver');
+      return kind === 'deliver' && published === 2;
+    });
+    await flow.run(5 * MINUTE_MS);
+    expect((await flow.world.row(event, PARTNER)).status).toBe('claimed');
+  });
+
+  it('by more than two clocks can differ, is acknowledged and no more', async () => {
+    const { flow } = await diedWithItsClaim(SKEW_MARGIN_MS + 1);
+    const published = flow.queue.published.length;
+    await flow.run(5 * MINUTE_MS);
+    expect(flow.queue.published.length - published).toBe(1);
+    expect(sendTimes(flow)).toHaveLength(1);
+  });
+
+  it('is published again by a third clock that is further behind, though the same seconds seem to be left', async () => {
+    // The first leaves 1 s and is published 2 s later; by the second clock, 2 s further behind, 1 s is left then.
+    const { flow, lapsedAtMs } = await diedWithItsClaim([1_000, 3_000]);
+    await flow.run(5 * MINUTE_MS);
+    expect(sendTimes(flow)).toHaveLength(2);
+    expect((sendTimes(flow)[1] ?? 0) - lapsedAtMs).toBeLessThanOrEqual(6_000);
+  });
+});
+
 describe('repeats of a message that come before its time', () => {
   it('write nothing, and make no more than five messages, however many they are', async () => {
     const { flow, event, dueAtMs } = await failedOnce(0);
@@ -56,7 +124,8 @@ describe('repeats of a message that come before its time', () => {
     const writes = await flow.world.writesOf(async () => {
       while (flow.world.clock.nowMs() < dueAtMs - 100) {
         for (let n = 0; n < 20; n += 1) {
-          expect((await flow.world.deliver(event, PARTNER)).body).toEqual({ verdict: 'ack', note: 'early' });
+          const again = await flow.world.deliver(event, PARTNER, { messageId: 'm-again' });
+          expect(again.body).toEqual({ verdict: 'ack', note: 'early' });
         }
         await flow.run(100);
       }

@@ -50,6 +50,7 @@ const planOf = (): Plan => ({
   outages: [],
   processes: ['A', 'B', 'C'].map((name) => ({ name, skewMs: 0, code: 'current' })),
   sweeps: 'on',
+  ticksBehindMs: 0,
   faultsMs: 24 * HOUR_MS,
   opens: false,
   store: 'raw',

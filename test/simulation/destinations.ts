@@ -232,6 +232,10 @@ export class Destinations {
     const one = <T>(list: readonly T[]): T => list[Math.floor(draws.at('which', n) * list.length)] as T;
     const way = this.#wayOf(plan.id);
     if (way !== undefined) return fateOfWay(way);
+    if (this.#stage.isAway('burst-into-hang', plan.id)) {
+      fates.count('burst-into-hang');
+      return unanswered('never', half);
+    }
     if (this.#stage.isAway('destination-down', plan.id)) {
       fates.count('destination-down');
       const hangs = this.#stage.plan.outages.some(({ destination, hangs }) => destination === plan.id && hangs);

@@ -77,4 +77,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     history: 2717,
     was: 'a clock stepped back between the decision to take a place whose lease was over and its write',
   },
+  {
+    seed: 'bef4b1631acad98a0d9194ae89d89ceaf7e2fbda',
+    history: 8621,
+    was: 'a fault of the product: a sweep ahead found a claim lapsed, a worker behind found it live, and the next look was a quarter of an hour off',
+  },
 ];

@@ -86,6 +86,7 @@ export const FAULTS = {
   // ---- ticks
   'tick-missed': fault('tick', 'F21', 0.25, 'the schedule does not fire'),
   'tick-twice': fault('tick', 'F21', 0.25, 'the schedule fires twice for one minute'),
+  'tick-anytime': fault('plan', 'F21', 0.7, 'the schedule fires at any second of the minute'),
   'sweep-slow': fault('plan', 'F21', 0.15, 'the schedule fires every fifteen minutes only'),
   'sweep-off': fault('plan', 'F21', 0.15, 'no sweep at all until the faults are over'),
   // ---- time
@@ -119,6 +120,7 @@ export const FAULTS = {
   'destination-down': fault('plan', 'F15', 0.15, 'the destination fails or hangs for minutes'),
   // ---- data, people, deploys
   burst: fault('plan', 'F14', 0.15, 'four or eight events come for the same destinations at one moment'),
+  'burst-into-hang': fault('plan', 'F15', 0.06, 'eight events come at one moment while their destination hangs'),
   'event-again': fault('plan', 'F07', 0.3, 'a client sends its event again, once with its keys in another order'),
   'event-conflict': fault('plan', 'F07', 0.15, 'other content comes under an id that is taken'),
   'payload-changed': fault('plan', 'F07', 0.03, 'stored bytes change between two attempts'),

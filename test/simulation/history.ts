@@ -150,6 +150,7 @@ class History {
       });
     }
     if (plan.shares.has('burst')) fates.count('burst');
+    if (plan.ticksBehindMs > 0) fates.count('tick-anytime');
     if (plan.sweeps !== 'on') fates.count(plan.sweeps === 'off' ? 'sweep-off' : 'sweep-slow');
     this.#queue.skips = (body) => this.#isIdle(body);
   }
@@ -244,10 +245,12 @@ class History {
   }
 
   #armAt(ms: number): void {
-    const minute = Math.floor(Math.max(ms, this.#stage.nowMs) / MINUTE_MS) + 1;
+    const { plan, nowMs, clockwork } = this.#stage;
+    const behindMs = plan.ticksBehindMs;
+    const minute = Math.floor((Math.max(ms, nowMs) - behindMs) / MINUTE_MS) + 1;
     if (this.#armed.has(minute)) return;
     this.#armed.add(minute);
-    this.#stage.clockwork.at(minute * MINUTE_MS, () => this.#tick(minute));
+    clockwork.at(minute * MINUTE_MS + behindMs, () => this.#tick(minute));
   }
 
   #armRescue(): void {

@@ -113,6 +113,8 @@ export interface Plan {
   readonly outages: readonly Outage[];
   readonly processes: readonly ProcessPlan[];
   readonly sweeps: 'on' | 'slow' | 'off';
+  /** How long behind each full minute the schedule fires: nobody promises that it is at once. */
+  readonly ticksBehindMs: number;
   /** After so long nothing goes wrong any more. */
   readonly faultsMs: number;
   /** `twin`: the product's own, with its codec; `raw`: a short cut that gives the same history. */
@@ -169,6 +171,7 @@ export const planOf = (seed: HistorySeed, without: Without = NOTHING_LEFT_OUT): 
     strangers: strangersOf(around).filter(({ name }) => !without.has(name)),
     outages: outages.filter(({ name }) => !without.has(name)),
     processes: processesOf(draws, shares, faultsMs),
+    ticksBehindMs: shares.has('tick-anytime') ? draws.whole('ticks behind', 0, MINUTE - 1) : 0,
     sweeps: shares.has('sweep-off') ? 'off' : shares.has('sweep-slow') ? 'slow' : 'on',
     faultsMs,
     opens: draws.happens('opens', 0.7),
@@ -229,9 +232,11 @@ const eventsOf = (
   shares: Shares,
   faultsMs: number,
 ): readonly EventPlan[] => {
-  const burst = shares.has('burst');
-  const count = draws.oneOf('events', [1, 1, 1, 1, 2, 2, 3]);
-  return Array.from({ length: burst ? draws.oneOf('how many come', [4, 4, 8, 8]) : count }, (_, n) => {
+  const intoHang = shares.has('burst-into-hang');
+  const burst = intoHang || shares.has('burst');
+  const few = draws.oneOf('events', [1, 1, 1, 1, 2, 2, 3]);
+  const many = intoHang ? 8 : draws.oneOf('how many come', [4, 4, 8, 8]);
+  return Array.from({ length: burst ? many : few }, (_, n) => {
     const to = destinations.length === 1 || draws.happens('to all', 0.5) ? destinations : destinations.slice(-1);
     const payload = `{"n": ${n + 1}, "sum": 12.50}`;
     const again = shares.has('event-again') && draws.happens('again', 0.6);
@@ -385,7 +390,19 @@ const OUTAGES = [
   'destination-down',
 ] as const satisfies readonly FaultName[];
 
-const outagesOf = ({ draws, shares, faultsMs, destinations }: Omit<Around, 'events' | 'outages'>): readonly Outage[] =>
+type Before = Omit<Around, 'events' | 'outages'>;
+
+const outagesOf = (before: Before): readonly Outage[] => [...drawnOutages(before), ...burstOutage(before)];
+
+/** Long enough that a whole burst fails as one, and comes again as one while its destination still hangs. */
+const burstOutage = ({ draws, shares, destinations }: Before): readonly Outage[] => {
+  const id = destinations.at(-1)?.id;
+  if (id === undefined || !shares.has('burst-into-hang')) return [];
+  const untilMs = draws.whole('hangs for', 60, 300) * SECOND;
+  return [{ name: 'burst-into-hang', fault: 'burst-into-hang', fromMs: 0, untilMs, destination: id, hangs: true }];
+};
+
+const drawnOutages = ({ draws, shares, faultsMs, destinations }: Before): readonly Outage[] =>
   OUTAGES.filter((fault) => shares.has(fault)).map((fault): Outage => {
     const fromMs = draws.happens('outage soon', 0.6)
       ? draws.whole('outage', 0, 20 * SECOND)

@@ -39,9 +39,23 @@ const ANSWERING: readonly Mistake[] = [
     'the machine refuses the claim all the same: slots and places are asked for in vain, and nothing else changes',
     patch(
       'receiver/receive.ts',
-      "      return ack('done');\n    case 'quarantined':\n      return held(world, row);\n    case 'live':\n      return ack('busy');\n",
-      "    case 'quarantined':\n    case 'live':\n      return deliverClaimable(world, run, row);\n",
+      "      return ack('done');\n    case 'quarantined':\n      return held(world, row);\n    case 'live':\n",
+      "    case 'quarantined':\n    case 'live':\n      if (row) return deliverClaimable(world, run, row);\n",
     ),
+  ),
+];
+
+/** Seen once in the million that was run before they were mended: too seldom for a hunt. `test/e2e/early.test.ts` sees both. */
+const EARLY: readonly Mistake[] = [
+  survivor(
+    'a message for a claim that is about to lapse is not published again',
+    'all messages of the row must be gone, and a look fall into the seconds by which two clocks differ, when all faults are over',
+    patch('receiver/early.ts', '  await onceMore(world, run, row, lapsesAfterMs(row) + 1);\n', ''),
+  ),
+  survivor(
+    'a message that comes a little early is not published again',
+    'the same, with a look that finds the row due; without one, its sweep comes inside the bound',
+    patch('receiver/early.ts', '  await onceMore(world, run, row, claimableFromMs(row));\n', ''),
   ),
 ];
 
@@ -105,4 +119,4 @@ const ACCEPTING: readonly Mistake[] = [
   ),
 ];
 
-export const RECEIVING: readonly Mistake[] = [...ANSWERING, ...ACCEPTING];
+export const RECEIVING: readonly Mistake[] = [...ANSWERING, ...EARLY, ...ACCEPTING];
