@@ -82,4 +82,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     history: 8621,
     was: 'a fault of the product: a sweep ahead found a claim lapsed, a worker behind found it live, and the next look was a quarter of an hour off',
   },
+  {
+    seed: 'recorded-j',
+    history: 12808,
+    was: 'a sweep stood still between its publish and its write; the one in its place met the same key, whose message was days late',
+  },
 ];

@@ -4,7 +4,7 @@ import { verifyChain } from '../../functions/core/journal.ts';
 import type { Delivery, Entry } from '../../functions/core/model.ts';
 import { goesOnByMs, isAtRest } from './bounds.ts';
 import { kindOf } from './oracles-order.ts';
-import { addedBy, claimOf, entriesOf, first, type Life, lastRow, type RowWrite, type Seen } from './seen.ts';
+import { addedBy, claimOf, entriesOf, first, type Life, lastRow, type RowWrite, rowAt, type Seen } from './seen.ts';
 
 const SKEW_MARGIN_MS = 5_000;
 const PARKED_LOOK_MS = 3_600_000;
@@ -176,13 +176,35 @@ export const restInTime = (seen: Seen): string | undefined => {
         step.atMs,
         gate?.pause || (step.row.status === 'pending' && step.row.parking) ? turnedMs : 0,
       );
-      const latest = life.writes.findLast((write) => write.at < fromAt)?.row ?? step.row;
-      const byMs = goesOnByMs(latest, { gate, plan: life.plan, fromMs, decided: plan.acts.length > 0 });
-      // A sweep by a clock that is wrong has left its lease on the shard for as long as the clock is wrong.
-      return endAtMs > byMs + (clocksFit ? 0 : 360_000)
-        ? `${life.event} to ${life.destination}, ${step.row.status}, goes on ${Math.round((endAtMs - byMs) / 1_000)} s behind its bound`
+      const byMs = (at: number): number => {
+        const latest = rowAt(life, at) ?? step.row;
+        const boundMs = goesOnByMs(latest, { gate, plan: life.plan, fromMs, decided: plan.acts.length > 0 });
+        // A sweep by a clock that is wrong has left its lease on the shard for as long as the clock is wrong.
+        return boundMs + (clocksFit ? 0 : 360_000);
+      };
+      if (endAtMs <= byMs(fromAt)) return undefined;
+      const boundMs = byMs(isHeldBack(seen, life, next.at) ? next.at : fromAt);
+      return endAtMs > boundMs
+        ? `${life.event} to ${life.destination}, ${step.row.status}, goes on ${Math.round((endAtMs - boundMs) / 1_000)} s behind its bound`
         : undefined;
     });
+  });
+};
+
+/**
+ * A look of the quiet time has found its message published already, by an earlier worker of the same sweep. What befell
+ * that message did so before the quiet, so the look behind this one counts.
+ */
+const isHeldBack = ({ log, quietAt }: Seen, { event, destination }: Life, untilAt: number): boolean => {
+  const known = new Set<string>();
+  return log.slice(0, untilAt).some((entry, at) => {
+    if (entry.kind !== 'publish' || !entry.taken) return false;
+    if (at < quietAt) known.add(entry.key);
+    else if (known.has(entry.key)) {
+      const message = JSON.parse(entry.body) as Record<string, unknown>;
+      return message['kind'] === 'deliver' && message['event'] === event && message['destination'] === destination;
+    }
+    return false;
   });
 };
 
