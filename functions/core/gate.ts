@@ -38,7 +38,12 @@ export type GateView =
       /** It has failed since its last success: the next success is worth a write. */
       readonly failing: boolean;
     }
-  | { readonly kind: 'probe'; readonly config: Destination }
+  | {
+      readonly kind: 'probe';
+      readonly config: Destination;
+      /** It needs one too: a person may open the destination while it is under way. */
+      readonly places: number | undefined;
+    }
   | {
       readonly kind: 'park';
       readonly config: Destination;
@@ -62,7 +67,7 @@ export const viewGate = (config: Read<Destination>, gate: Read<Gate>, nowMs: num
 
 const viewOf = (config: Destination, gate: Gate | undefined, nowMs: number): GateView => {
   const untilMs = gate?.closedUntilMs ?? 0;
-  if (gate?.pause) return viewPaused(config, gate.pause, untilMs, nowMs);
+  if (gate?.pause) return viewPaused(config, gate, gate.pause, nowMs);
   if (untilMs - nowMs > CLOSED_PARKS_MS) return parkView(config, 'closed', untilMs, false);
   const line = lineOf(config, gate);
   if (untilMs > nowMs) return { kind: 'wait', config, line, untilMs };
@@ -78,10 +83,11 @@ const viewOf = (config: Destination, gate: Gate | undefined, nowMs: number): Gat
 const lineOf = (config: Destination, gate: Gate | undefined): number => config.version + (gate?.resumes ?? 0);
 
 /** A closing holds for the probe too: the destination has said itself when it wants to hear of us again. */
-const viewPaused = (config: Destination, { probeAtMs }: Pause, closedUntilMs: number, nowMs: number): GateView => {
+const viewPaused = (config: Destination, gate: Gate, { probeAtMs }: Pause, nowMs: number): GateView => {
+  const { closedUntilMs = 0 } = gate;
   if (probeAtMs === undefined) return parkView(config, 'paused', undefined, false);
   const isClosed = closedUntilMs > nowMs;
-  if (probeAtMs <= nowMs && !isClosed) return { kind: 'probe', config };
+  if (probeAtMs <= nowMs && !isClosed) return { kind: 'probe', config, places: placesOf(config, gate, nowMs) };
   return parkView(config, 'paused', Math.max(probeAtMs, closedUntilMs), !isClosed);
 };
 

@@ -51,8 +51,7 @@ export const passGate = async (world: Receiver, run: Run, row: Delivery): Promis
     case 'open':
       return passOpen(world, run, row, view);
     case 'probe':
-      if (await takeProbe(world, row.destination)) return passed(world, view.config, true);
-      return park(world, run, row, view.config, 'paused', world.clock.nowMs() + PROBE_EVERY_MS);
+      return passProbe(world, run, row, view);
     case 'park':
       return park(world, run, row, view.config, view.reason, view.opensAtMs);
     case 'wait': {
@@ -84,12 +83,20 @@ const passOpen = async (
       return defer(world, run, row, config, { reason: 'rate', untilMs: slotMs, line });
     slot = { slotEndsAtMs: slotMs + SLOT_GOOD_MS };
   }
-  if (places === undefined) return { ...passed(world, config, false), ...slot };
-  const claimId = world.dice.id() as ClaimId;
-  const place = await takePlace(world, row.destination, places, claimId, leaseMsOf(config.timeoutMs));
-  if (place !== undefined) return { kind: 'passed', config, claimId, place, ...slot, probe: false };
-  world.telemetry.count('places-full');
+  const inPlace = await passed(world, config, places, false);
+  if (inPlace !== undefined) return { ...inPlace, ...slot };
   return defer(world, run, row, config, { reason: 'concurrency', untilMs: await nextAskMs(world, row) });
+};
+
+const passProbe = async (
+  world: Receiver,
+  run: Run,
+  row: Delivery,
+  { config, places }: Extract<GateView, { kind: 'probe' }>,
+): Promise<GatePassed> => {
+  const mayTry = await takeProbe(world, row.destination);
+  const inPlace = mayTry ? await passed(world, config, places, true) : undefined;
+  return inPlace ?? park(world, run, row, config, 'paused', world.clock.nowMs() + PROBE_EVERY_MS);
 };
 
 /** The next slot in the line of the destination, at its rate. */
@@ -109,12 +116,20 @@ const nextAskMs = async (world: Receiver, row: Delivery): Promise<number> => {
 
 const ASKING: PaceLine = { kind: 'places', number: 0 };
 
-const passed = (world: Receiver, config: Destination, probe: boolean): Passed => ({
-  kind: 'passed',
-  config,
-  claimId: world.dice.id() as ClaimId,
-  probe,
-});
+/** With a place, where the destination gives out places; undefined: all of them are taken. */
+const passed = async (
+  world: Receiver,
+  config: Destination,
+  places: number | undefined,
+  probe: boolean,
+): Promise<Passed | undefined> => {
+  const claimId = world.dice.id() as ClaimId;
+  if (places === undefined) return { kind: 'passed', config, claimId, probe };
+  const place = await takePlace(world, config.destination, places, claimId, leaseMsOf(config.timeoutMs));
+  if (place !== undefined) return { kind: 'passed', config, claimId, place, probe };
+  world.telemetry.count('places-full');
+  return undefined;
+};
 
 const recorded = (world: Receiver, run: Run) => ({ writeId: world.dice.id() as WriteId, cause: run.cause });
 

@@ -1,8 +1,11 @@
 /** A destination that fails for long is paused by the system, tried with one delivery at a time, and opened by a success. */
 import { describe, expect, it } from 'vitest';
 import { BREAKER_ACTOR, paused } from '../../functions/core/breaker.ts';
+import type { ClaimId } from '../../functions/core/ids.ts';
 import { BREAKER_FAILURES, BREAKER_MS, PROBE_EVERY_MS, TICK_MS } from '../../functions/core/limits.ts';
+import type { Answer } from '../../functions/core/outcome.ts';
 import { closeUntil, swapGate } from '../../functions/steps/gate.ts';
+import { takePlace } from '../../functions/steps/places.ts';
 import {
   type Flow,
   type FlowOptions,
@@ -314,6 +317,42 @@ describe('a person', () => {
     expect(flow.world.sender.sends).toHaveLength(sent);
     expect(flow.queue.published.filter(({ kind }) => kind === 'drain')).toEqual([]);
     expect(await statuses(flow, parked, PARTNER)).toEqual({ delivered: 1, parked: 9 });
+  });
+
+  it('may resume while a probe is under way: the probe holds one of the places, and the others keep to what is left', async () => {
+    const { flow, probeAtMs, parked } = await brokenFlow(10, {}, { ...SCHEDULE, concurrency: 2 });
+    await runUntil(flow, probeAtMs);
+    flow.world.sender.always(answered(200));
+    const held = flow.world.sender.hold();
+    const [event = ''] = parked;
+    const probe = flow.world.deliver(event, PARTNER);
+    await held.left;
+    const { promise: answer, resolve } = Promise.withResolvers<Answer>();
+    flow.world.sender.always(() => answer);
+    await flow.resume(PARTNER);
+    await flow.run(10_000);
+    expect(flow.inFlight(PARTNER)).toEqual({ now: 2, most: 2 });
+    resolve(answered(200));
+    held.answer(answered(200));
+    await probe;
+    await flow.run(MINUTE_MS);
+    expect(await statuses(flow, parked, PARTNER)).toEqual({ delivered: 10 });
+  });
+
+  it('waits for the next probe where every place is taken, and that one gets through', async () => {
+    const { flow, probeAtMs, parked } = await brokenFlow(1, {}, { ...SCHEDULE, concurrency: 1 });
+    flow.world.sender.always(answered(200));
+    await runUntil(flow, probeAtMs - 1_000);
+    const [event = ''] = parked;
+    const place = await takePlace(flow.world.ports, DESTINATION, 1, 'another' as ClaimId, 5_000);
+    if (place === undefined) throw new Error('the place was taken');
+    await flow.run(1_000);
+    const sent = flow.world.sender.sends.length;
+    expect((await flow.world.deliver(event, PARTNER)).body).toEqual({ verdict: 'ack', note: 'waiting' });
+    expect(flow.world.sender.sends).toHaveLength(sent);
+    flow.startTicks();
+    await flow.run(PROBE_EVERY_MS + 2 * MINUTE_MS);
+    expect((await flow.world.row(event, PARTNER)).status).toBe('delivered');
   });
 
   it('is obeyed by a probe in every order of their requests, and the pause stands at the end', async () => {

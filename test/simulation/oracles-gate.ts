@@ -74,6 +74,8 @@ export const probeOpens = (seen: Seen): string | undefined =>
       : `${write.by} gets through to ${life.destination}, and it stays shut`;
   });
 
+/** As far as a clock is ever wrong, and its margin. */
+const CLOCK_WRONG_MS = 360_000;
 const CROWDED_PLACES = 5;
 
 /** Who has seen that a destination does not answer in time keeps to the few places that it has left. */
@@ -200,7 +202,9 @@ export const slotsKept = (seen: Seen): string | undefined =>
       const slot = one?.status === 'pending' && one.deferral?.line !== undefined ? one.deferral : undefined;
       return slot !== undefined && nowMs >= slot.untilMs - SLACK_MS && nowMs <= slot.untilMs + SLOT_GOOD_MS + SLACK_MS;
     });
-    const taken = slotsOf(seen, by, 'rate', at).some((slotMs) => slotMs <= nowMs + RATE_BURST_MS);
+    // A clock that is set right between the two finds its own slot ahead of it.
+    const burstMs = RATE_BURST_MS + (seen.clocksFit ? 0 : CLOCK_WRONG_MS);
+    const taken = slotsOf(seen, by, 'rate', at).some((slotMs) => slotMs <= nowMs + burstMs);
     return kept || taken ? undefined : `${by} claims ${life.event} without a slot of the rate`;
   });
 

@@ -124,7 +124,7 @@ describe('a dead letter that names a delivery', () => {
       detail: 'its destination is paused',
     });
     expect(inRow(play([]), { gate: parkAt(config, 'closed') })).toMatchObject({ detail: 'its destination is closed' });
-    expect(inRow(play([]), { gate: { kind: 'probe', config } }).kind).toBe('paused');
+    expect(inRow(play([]), { gate: { kind: 'probe', config, places: undefined } }).kind).toBe('paused');
     expect(inRow(play([]), { gate: { kind: 'wait', config, line: 1, untilMs: 1 } }).kind).toBe('redrive');
     expect(inRow(play([park()]), { gate: openAt(config) }).kind).toBe('redrive');
   });

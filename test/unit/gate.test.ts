@@ -51,8 +51,8 @@ describe('a gate', () => {
       opensAtMs: NOW_MS + 1,
       probeOnly: true,
     });
-    expect(probed(NOW_MS)).toEqual({ kind: 'probe', config: CONFIG });
-    expect(probed(NOW_MS - MINUTE_MS)).toEqual({ kind: 'probe', config: CONFIG });
+    expect(probed(NOW_MS)).toEqual({ kind: 'probe', config: CONFIG, places: undefined });
+    expect(probed(NOW_MS - MINUTE_MS)).toEqual({ kind: 'probe', config: CONFIG, places: undefined });
   });
 
   it('is open again at the very end of its closing', () => {
