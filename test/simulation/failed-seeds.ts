@@ -97,4 +97,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     history: 128067,
     was: 'a fault of the product: the probe of a breaker held no place, so a resume beside it let one request too many through',
   },
+  {
+    seed: 'recorded-j',
+    history: 157879,
+    was: 'the simulator played only ticks that could not bear the number of a rescue, as the schedule fired a little late in the minute',
+  },
 ];

@@ -255,9 +255,10 @@ class History {
 
   #armRescue(): void {
     const minute = (Math.floor(this.#stage.nowMs / (10 * MINUTE_MS)) + 1) * 10;
+    const { ticksBehindMs } = this.#stage.plan;
     // By a clock that is behind, the tick of the next minute still has this number.
-    this.#armAt((minute - 1) * MINUTE_MS);
-    this.#armAt(minute * MINUTE_MS);
+    this.#armAt((minute - 1) * MINUTE_MS + ticksBehindMs);
+    this.#armAt(minute * MINUTE_MS + ticksBehindMs);
     this.#stage.clockwork.at(minute * MINUTE_MS, () => {
       if (!this.#haveArrived()) this.#armRescue();
       return false;
