@@ -102,4 +102,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     history: 157879,
     was: 'the simulator played only ticks that could not bear the number of a rescue, as the schedule fired a little late in the minute',
   },
+  {
+    seed: 'recorded-j',
+    history: 150106,
+    was: 'the same at the end of the minute, by clocks that were ahead',
+  },
 ];

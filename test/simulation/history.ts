@@ -256,7 +256,8 @@ class History {
   #armRescue(): void {
     const minute = (Math.floor(this.#stage.nowMs / (10 * MINUTE_MS)) + 1) * 10;
     const { ticksBehindMs } = this.#stage.plan;
-    // By a clock that is behind, the tick of the next minute still has this number.
+    // By a clock that is behind, the tick of the next minute still has this number; by one that is ahead, the last one has.
+    if (isLateInMinute(ticksBehindMs)) this.#armAt((minute - 2) * MINUTE_MS + ticksBehindMs);
     this.#armAt((minute - 1) * MINUTE_MS + ticksBehindMs);
     this.#armAt(minute * MINUTE_MS + ticksBehindMs);
     this.#stage.clockwork.at(minute * MINUTE_MS, () => {
@@ -282,7 +283,8 @@ class History {
   #isWorth(minute: number): boolean {
     const nowMs = this.#stage.nowMs;
     const isOverdue = this.#rows().some((row) => 'lookAfterMs' in row && row.lookAfterMs <= nowMs + 3_000);
-    return isOverdue || (minute % 10 <= 1 && this.#queue.deadCount > 0);
+    const mayRescue = minute % 10 <= 1 || (minute % 10 === 9 && isLateInMinute(this.#stage.plan.ticksBehindMs));
+    return isOverdue || (mayRescue && this.#queue.deadCount > 0);
   }
 
   #tickOnce(): void {
@@ -352,6 +354,9 @@ class History {
     return tornIn(this.#stage);
   }
 }
+
+/** So late that a clock that is ahead within the margin counts the next minute already. */
+const isLateInMinute = (behindMs: number): boolean => behindMs > MINUTE_MS - 2_600;
 
 const deliveryRef = (event: string, destination: string) =>
   ({ item: 'delivery', event: eventIdOf(event), destination: destinationIdOf(destination) }) as const;
