@@ -129,6 +129,9 @@ const obstacleInLeave = ({ config, place, slotEndsAtMs }: Passed, nowMs: number)
   return slotEndsAtMs !== undefined && nowMs > slotEndsAtMs ? withheld('late-slot') : undefined;
 };
 
+const obstacleInSettings = (now: Destination, then: Destination): AttemptMade | undefined =>
+  isForAttempt(now, then) ? undefined : withheld('settings-changed');
+
 const obstacleInGate = async (
   world: Receiver,
   view: GateView,
@@ -136,11 +139,11 @@ const obstacleInGate = async (
 ): Promise<AttemptMade | undefined> => {
   switch (view.kind) {
     case 'open':
-      return isForAttempt(view.config, claimed.config) ? undefined : withheld('settings-changed');
+      return obstacleInSettings(view.config, claimed.config);
     case 'park':
       // The probe goes where nobody else may, unless a person has paused meanwhile: that pause has no probe.
-      if (claimed.passed.probe && view.probeOnly) return undefined;
-      return withheld(view.reason, parkPlan(view));
+      if (!claimed.passed.probe || !view.probeOnly) return withheld(view.reason, parkPlan(view));
+      return obstacleInSettings(view.config, claimed.config);
     case 'wait': {
       const untilMs = await takeSlot(world, claimed.row, view, view.untilMs);
       return withheld('closed', { kind: 'defer', reason: 'closed', untilMs, line: view.line });

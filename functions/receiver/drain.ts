@@ -21,8 +21,8 @@ export const drain = async (world: Receiver, run: Run, message: DrainMessage): P
   const { destination } = message;
   const { config, gate } = await world.ledger.loadDestination(destination);
   const view = viewGate(config, gate, world.clock.nowMs());
-  // The destination asks for a moment: the same page again behind it.
-  if (view.kind === 'wait') return enqueue(world, message, view.untilMs, view.untilMs);
+  // The destination asks for a moment: the same page again behind it, and once more if a clock that is behind meets it.
+  if (view.kind === 'wait') return enqueue(world, message, view.untilMs, `${view.untilMs}:${run.messageId ?? run.id}`);
   // Paused again, closed for long, or gone: what is parked stays, and sweep or resume find it.
   if (view.kind !== 'open') return ack('waiting');
   const stepMs = slotStepMs(view.config);
@@ -71,7 +71,7 @@ const enqueue = async (
   world: Receiver,
   next: DrainMessage,
   notBeforeMs: number,
-  again: number | undefined,
+  again: string | undefined,
 ): Promise<Verdict> => {
   const delaySec = Math.min(
     delaySecOf(notBeforeMs, world.clock.nowMs()),

@@ -131,7 +131,8 @@ const gateOf = async (world: Receiver, ref: DeliveryRef, pass: Pass): Promise<Ga
     case 'probe': {
       const met = pass.probed.get(ref.destination) ?? 0;
       pass.probed.set(ref.destination, met + 1);
-      if (met === 0) return { gate: 'open' };
+      // Should it lose its turn, or meet a clock that is behind, it looks again when the next probe may go.
+      if (met === 0) return { gate: 'open', opensAtMs: nowMs + PROBE_EVERY_MS };
       return met < PROBE_KEEPERS ? { gate: 'closed', opensAtMs: nowMs + PROBE_EVERY_MS } : { gate: 'closed' };
     }
     case 'park': {

@@ -54,12 +54,17 @@ describe('a retry that meets a worker whose clock is behind', () => {
  * A worker has died behind its claim, and its message is gone. A sweep whose clock is right finds the claim lapsed to the
  * millisecond; whoever meets what it has published is behind by so much, the first, the second and so on.
  */
-const diedWithItsClaim = async (behindMs: number | readonly number[], loses: Flow['queue']['loses'] = () => false) => {
+const diedWithItsClaim = async (
+  behindMs: number | readonly number[],
+  loses: Flow['queue']['loses'] = () => false,
+  flows: Flow[] = [],
+) => {
   let lagMs = 0;
   const behind = [behindMs].flat();
   const flow = openFlow({
     reshape: (ports) => ({ ...ports, clock: { ...ports.clock, nowMs: () => ports.clock.nowMs() - lagMs } }),
   });
+  flows.push(flow);
   await flow.destination(PARTNER);
   const { left } = flow.world.sender.hold();
   flow.queue.loses = ({ kind }) => kind === 'deliver';
@@ -98,6 +103,29 @@ describe('a message for a claim that has lapsed, at a worker whose clock is behi
     });
     await flow.run(5 * MINUTE_MS);
     expect((await flow.world.row(event, PARTNER)).status).toBe('claimed');
+  });
+
+  it('is pushed again, and then taken over, where the queue is away as it would be published once more', async () => {
+    let published = 0;
+    const flows: Flow[] = [];
+    const { flow, lapsedAtMs } = await diedWithItsClaim(
+      2_500,
+      ({ kind }) => {
+        published += Number(kind === 'deliver');
+        const { queue, world } = flows[0] ?? {};
+        if (published !== 1 || queue === undefined || world === undefined) return false;
+        queue.away = true;
+        world.clock.after(1_000, () => {
+          queue.away = false;
+        });
+        return false;
+      },
+      flows,
+    );
+    await flow.run(5 * MINUTE_MS);
+    expect(flow.pushes.map(({ said }) => said)).toContain('later:queue-unavailable');
+    expect(sendTimes(flow)).toHaveLength(2);
+    expect((sendTimes(flow)[1] ?? 0) - lapsedAtMs).toBeLessThanOrEqual(10_000);
   });
 
   it('by more than two clocks can differ, is acknowledged and no more', async () => {

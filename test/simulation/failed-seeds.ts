@@ -107,4 +107,19 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     history: 150106,
     was: 'the same at the end of the minute, by clocks that were ahead',
   },
+  {
+    seed: 'recorded-j',
+    history: 285429,
+    was: 'a sweep stood still between its publish and its write until the quiet time; the message of that publish had been lost',
+  },
+  {
+    seed: 'recorded-j',
+    history: 983211,
+    was: 'an operation asked a second time for the claim of a row that had been claimed since; its row has a plan of its own',
+  },
+  {
+    seed: 'recorded-j',
+    history: 836741,
+    was: 'a sweep stood still between a read and its answer, and published by it under the key of its first publish',
+  },
 ];

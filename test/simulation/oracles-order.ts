@@ -240,9 +240,12 @@ export const keyOfPublishNew = ({ log, lives, works }: Seen): string | undefined
       if (entry.taken) firsts.set(entry.key, entry.at);
       return undefined;
     }
+    const work = works.get(entry.by);
+    // Who stood still may have read before it what it acts upon behind it; an operation asks for a row once, and no more.
+    if (work?.froze || kindOf(work?.push?.body) === 'redrive') return undefined;
     const { event, destination } = JSON.parse(entry.body) as { event: string; destination: string };
     const life = lives.find((one) => one.event === event && one.destination === destination);
-    const plannedAt = plannedBefore(works.get(entry.by), { event, destination }, entry.at);
+    const plannedAt = plannedBefore(work, { event, destination }, entry.at);
     const claimed = [...(life?.claims.values() ?? [])].find(({ at }) => at > since && at < plannedAt);
     return claimed
       ? `${entry.by} publishes ${event} under a key that was used before the claim of ${claimed.by}`

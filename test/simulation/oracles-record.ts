@@ -192,20 +192,23 @@ export const restInTime = (seen: Seen): string | undefined => {
 };
 
 /**
- * A look of the quiet time has found its message published already, by an earlier worker of the same sweep. What befell
- * that message did so before the quiet, so the look behind this one counts.
+ * A look that was written in the quiet time, for a message that was published before it: by its own worker, which stood
+ * still in between, or by an earlier one of the same sweep, under the same key. What befell that message did so before
+ * the quiet, so the look behind this one counts.
  */
-const isHeldBack = ({ log, quietAt }: Seen, { event, destination }: Life, untilAt: number): boolean => {
-  const known = new Set<string>();
-  return log.slice(0, untilAt).some((entry, at) => {
-    if (entry.kind !== 'publish' || !entry.taken) return false;
-    if (at < quietAt) known.add(entry.key);
-    else if (known.has(entry.key)) {
-      const message = JSON.parse(entry.body) as Record<string, unknown>;
-      return message['kind'] === 'deliver' && message['event'] === event && message['destination'] === destination;
-    }
-    return false;
+const isHeldBack = ({ log, quietAt }: Seen, life: Life, untilAt: number): boolean => {
+  const looks = life.writes.filter((write) => write.at > quietAt && write.at < untilAt && isLook(write));
+  const messages = log.slice(0, untilAt).flatMap((entry, at) => {
+    if (entry.kind !== 'publish') return [];
+    const message = JSON.parse(entry.body) as Record<string, unknown>;
+    const isIts =
+      message['kind'] === 'deliver' && message['event'] === life.event && message['destination'] === life.destination;
+    return isIts ? [{ ...entry, at }] : [];
   });
+  const before = messages.filter(({ at, taken }) => at < quietAt && taken);
+  return looks.some((look) =>
+    before.some(({ by, key }) => by === look.by || messages.some((late) => late.by === look.by && late.key === key)),
+  );
 };
 
 const isLook = ({ before, row }: RowWrite): boolean => {

@@ -4,6 +4,8 @@ import { first, type Life, type RowWrite, type Seen } from './seen.ts';
 
 /** The first step is a quarter of an hour; a worker needs a little of it between its decision and its write. */
 const STEP_MS_MIN = 10 * 60_000;
+/** Who has woken a parked row for a probe looks again when the next one may go, in five minutes. */
+const PROBE_STEP_MS_MIN = 3 * 60_000;
 
 const eachLook = (seen: Seen, defect: (life: Life, write: RowWrite) => string | undefined): string | undefined =>
   first(seen.lives, (life) =>
@@ -47,7 +49,8 @@ export const sweepStepsBack = (seen: Seen): string | undefined =>
   eachLook(seen, (life, { before, row, by, atMs, skewMs }) => {
     if (!seen.clocksFit || seen.works.get(by)?.froze !== false) return undefined;
     if ((row.status !== 'pending' && row.status !== 'claimed') || row.sweeps <= (before?.sweeps ?? 0)) return undefined;
-    return row.lookAfterMs < atMs + skewMs + STEP_MS_MIN
+    const isParked = row.status === 'pending' && row.parking !== undefined;
+    return row.lookAfterMs < atMs + skewMs + (isParked ? PROBE_STEP_MS_MIN : STEP_MS_MIN)
       ? `${by} publishes ${life.event}, and looks again in ${row.lookAfterMs - atMs - skewMs} ms`
       : undefined;
   });

@@ -59,7 +59,8 @@ export const lookParked = (row: Pending, input: SweepInput, at: At): Decision =>
   if (notYet(row, at)) return keep('not-due');
   if (input.gate !== 'open') return look(moved(row, lookAfterParked(at.nowMs, input.opensAtMs), false), []);
   if (input.slotAtMs === undefined) {
-    return look(moved(row, lookAfterSwept(row.sweeps, at.nowMs), true), [publishNow(row, input, at.nowMs)]);
+    const again = Math.min(lookAfterSwept(row.sweeps, at.nowMs), lookAfterParked(at.nowMs, input.opensAtMs));
+    return look(moved(row, again, true), [publishNow(row, input, at.nowMs)]);
   }
   const untilMs = Math.max(input.slotAtMs, at.nowMs);
   const slot = { untilMs, reason: 'closed', ...(input.line === undefined ? {} : { line: input.line }) } as const;

@@ -82,11 +82,7 @@ const SENDING: readonly Mistake[] = [
   ),
   mistake(
     'other settings than those of the claim are sent under it',
-    patch(
-      'receiver/attempt.ts',
-      'return isForAttempt(view.config, claimed.config) ? undefined',
-      'return view ? undefined',
-    ),
+    patch('receiver/attempt.ts', 'isForAttempt(now, then) ? undefined', 'now ? undefined'),
   ),
   survivor(
     'a lost mark does not stop the attempt',
