@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SKEW_MARGIN_MS } from '../../functions/core/limits.ts';
 import { lapsesAfterMs } from '../../functions/core/phase.ts';
 import { type Flow, openFlow, sendTimes } from '../support/flow.ts';
+import { openLaggingFlow } from '../support/lagging-flow.ts';
 import { answered } from '../support/world-ports.ts';
 
 const PARTNER = 'partner';
@@ -10,17 +11,14 @@ const MINUTE_MS = 60_000;
 
 /** One delivery has failed and waits for its retry; whoever is pushed from now on is behind by so much. */
 const failedOnce = async (behindMs: number, loses: Flow['queue']['loses'] = () => false) => {
-  let lagMs = 0;
-  const flow = openFlow({
-    reshape: (ports) => ({ ...ports, clock: { ...ports.clock, nowMs: () => ports.clock.nowMs() - lagMs } }),
-  });
+  const { flow, lag } = openLaggingFlow();
   await flow.destination(PARTNER);
   flow.world.sender.script(answered(500));
   const [event = ''] = await flow.accept(PARTNER, 1);
   await flow.run(1_000);
   const row = await flow.world.row(event, PARTNER);
   if (row.status !== 'pending') throw new Error(row.status);
-  lagMs = behindMs;
+  lag.ms = behindMs;
   flow.queue.loses = loses;
   flow.startTicks();
   return { flow, event, dueAtMs: row.dueAtMs };
@@ -59,11 +57,8 @@ const diedWithItsClaim = async (
   loses: Flow['queue']['loses'] = () => false,
   flows: Flow[] = [],
 ) => {
-  let lagMs = 0;
+  const { flow, lag } = openLaggingFlow();
   const behind = [behindMs].flat();
-  const flow = openFlow({
-    reshape: (ports) => ({ ...ports, clock: { ...ports.clock, nowMs: () => ports.clock.nowMs() - lagMs } }),
-  });
   flows.push(flow);
   await flow.destination(PARTNER);
   const { left } = flow.world.sender.hold();
@@ -76,7 +71,7 @@ const diedWithItsClaim = async (
   const lapsedAtMs = lapsesAfterMs(row) + 1;
   await flow.run(lapsedAtMs - flow.world.clock.nowMs());
   flow.queue.loses = (message) => {
-    if (message.kind === 'deliver') lagMs = behind.shift() ?? lagMs;
+    if (message.kind === 'deliver') lag.ms = behind.shift() ?? lag.ms;
     return loses(message);
   };
   await flow.world.tick();

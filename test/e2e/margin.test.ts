@@ -7,24 +7,16 @@ import { PortUnavailable } from '../../functions/ports.ts';
 import { closeUntil, swapGate } from '../../functions/steps/gate.ts';
 import { takePlace } from '../../functions/steps/places.ts';
 import { type Flow, openFlow, sendTimes, statuses } from '../support/flow.ts';
+import { openLaggingFlow } from '../support/lagging-flow.ts';
 import { destinationId } from '../support/world.ts';
 
 const PARTNER = 'partner';
 const DESTINATION = destinationId(PARTNER);
 const MINUTE_MS = 60_000;
 
-/** Everybody is behind by so much, for as long as a test says so. */
-const laggingFlow = () => {
-  const lag = { ms: 0 };
-  const flow = openFlow({
-    reshape: (ports) => ({ ...ports, clock: { ...ports.clock, nowMs: () => ports.clock.nowMs() - lag.ms } }),
-  });
-  return { flow, lag };
-};
-
 describe('a drain whose next page waits behind a short closing', () => {
   it.each([0, 1_000, 3_000, 5_000])('goes on where that page meets a clock that is %d ms behind', async (behindMs) => {
-    const { flow, lag } = laggingFlow();
+    const { flow, lag } = openLaggingFlow();
     await flow.destination(PARTNER);
     await flow.pause(PARTNER);
     const events = await flow.accept(PARTNER, 20);
@@ -57,7 +49,7 @@ const NEXT_PROBE_MS = PROBE_EVERY_MS + 2 * MINUTE_MS;
 
 describe('a probe that one row alone waits for', () => {
   it('comes at the next turn where a sweep has woken the row and a clock that is behind meets it', async () => {
-    const { flow, lag } = laggingFlow();
+    const { flow, lag } = openLaggingFlow();
     const { probeAtMs } = await brokenAt(flow);
     await runUntil(flow, probeAtMs + 1_000);
     flow.queue.loses = ({ kind }) => {
@@ -75,7 +67,7 @@ describe('a probe that one row alone waits for', () => {
   });
 
   it('comes at the next turn where all places were taken at this one', async () => {
-    const { flow } = laggingFlow();
+    const { flow } = openLaggingFlow();
     const { probeAtMs } = await brokenAt(flow, { concurrency: 1 });
     flow.startTicks();
     await runUntil(flow, probeAtMs - 1_000);
@@ -114,7 +106,7 @@ describe('a probe whose destination gets new settings between its claim and its 
     'is not sent as it was: %j',
     async (change) => {
       let looks = 0;
-      const { flow: plain } = laggingFlow();
+      const { flow: plain } = openLaggingFlow();
       const flow: Flow = plain;
       const { probeAtMs, events } = await brokenAt(flow);
       await runUntil(flow, probeAtMs);

@@ -82,7 +82,7 @@ export const FAULTS = {
   'forbidden-for-long': fault('plan', 'F25', 0.12, 'all pushes are refused for a while: a permission is gone'),
   'stats-fail': fault('letters', 'F13', 0.2, 'the statistics of the queue cannot be had'),
   'letters-hidden': fault('letters', 'F13', 0.2, 'the dead letters are not shown although there are some'),
-  'redrive-ignored': fault('letters', 'F13', 0.5, 'the queue says done to a redrive and does nothing'),
+  'redrive-ignored': fault('letters', 'F13', 0.9, 'the queue says done to a redrive and does nothing'),
   // ---- ticks
   'tick-missed': fault('tick', 'F21', 0.25, 'the schedule does not fire'),
   'tick-twice': fault('tick', 'F21', 0.25, 'the schedule fires twice for one minute'),
@@ -139,7 +139,7 @@ export const FAULTS = {
   decide: fault('plan', 'F24', 0.3, 'a person redrives, resolves or cancels, in whatever state'),
   'asked-twice': fault('plan', 'F24', 0.2, 'a person sends the same request twice at once'),
   replay: fault('plan', 'F24', 0.05, 'a person replays what was delivered'),
-  operation: fault('plan', 'F13', 0.15, 'a redrive over the dead letters or the quarantine is planned and run'),
+  operation: fault('plan', 'F13', 0.3, 'a redrive over the dead letters or the quarantine is planned and run'),
 } as const satisfies Record<string, FaultClass>;
 
 export type FaultName = keyof typeof FAULTS;

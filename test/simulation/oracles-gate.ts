@@ -3,7 +3,7 @@ import type { Gate } from '../../functions/core/items.ts';
 import type { Delivery } from '../../functions/core/model.ts';
 import { START_MS } from './clockwork.ts';
 import { FAULTS, type FaultName } from './fault-classes.ts';
-import { addedBy, first, isNewClaim, type Life, type RowWrite, type Seen, type Work } from './seen.ts';
+import { addedBy, CLOCK_WRONG_MS, first, isNewClaim, type Life, type RowWrite, type Seen, type Work } from './seen.ts';
 
 const SLOT_GOOD_MS = 4_000;
 const RATE_BURST_MS = 1_000;
@@ -74,8 +74,6 @@ export const probeOpens = (seen: Seen): string | undefined =>
       : `${write.by} gets through to ${life.destination}, and it stays shut`;
   });
 
-/** As far as a clock is ever wrong, and its margin. */
-const CLOCK_WRONG_MS = 360_000;
 const CROWDED_PLACES = 5;
 
 /** Who has seen that a destination does not answer in time keeps to the few places that it has left. */

@@ -4,6 +4,7 @@ import type { Claimed, Delivery, Entry, Pending } from '../../functions/core/mod
 import { claimBy } from './oracles-effects.ts';
 import {
   addedBy,
+  CLOCK_WRONG_MS,
   claimOf,
   entriesOf,
   first,
@@ -172,14 +173,14 @@ export const placesHold = ({ writes, ended, clocksFit }: Seen): string | undefin
     if (isHolders(before.holder, by)) return undefined;
     if (item.holder === undefined) return `${by} gives back a place of ${before.holder}`;
     // A clock that steps back between decision and write makes the write look early.
-    return atMs + skewMs + (clocksFit ? 0 : 360_000) <= before.leaseEndsAtMs
+    return atMs + skewMs + (clocksFit ? 0 : CLOCK_WRONG_MS) <= before.leaseEndsAtMs
       ? `${by} takes a place that ${before.holder} holds`
       : undefined;
   }) ??
   first(ended.items, (item) => {
     if (item.item !== 'slot' || item.holder === undefined) return undefined;
     // By the clock of whoever took it, which may be wrong.
-    return item.leaseEndsAtMs > ended.restedAtMs + (clocksFit ? 0 : 360_000)
+    return item.leaseEndsAtMs > ended.restedAtMs + (clocksFit ? 0 : CLOCK_WRONG_MS)
       ? `the place of ${item.holder} does not come back`
       : undefined;
   });

@@ -4,7 +4,19 @@ import { verifyChain } from '../../functions/core/journal.ts';
 import type { Delivery, Entry } from '../../functions/core/model.ts';
 import { goesOnByMs, isAtRest } from './bounds.ts';
 import { kindOf } from './oracles-order.ts';
-import { addedBy, claimOf, entriesOf, first, type Life, lastRow, type RowWrite, rowAt, type Seen } from './seen.ts';
+import { isMessageOf } from './oracles-sweep.ts';
+import {
+  addedBy,
+  CLOCK_WRONG_MS,
+  claimOf,
+  entriesOf,
+  first,
+  type Life,
+  lastRow,
+  type RowWrite,
+  rowAt,
+  type Seen,
+} from './seen.ts';
 
 const SKEW_MARGIN_MS = 5_000;
 const PARKED_LOOK_MS = 3_600_000;
@@ -81,7 +93,7 @@ export const looksPlanned = ({ lives, clocksFit }: Seen): string | undefined =>
       const { row } = write;
       if (latestMs === undefined || (row.status !== 'pending' && row.status !== 'claimed')) return undefined;
       // Whoever appends behind another one has a clock of its own.
-      return row.lookAfterMs > latestMs + (clocksFit ? 2 * SKEW_MARGIN_MS : 360_000)
+      return row.lookAfterMs > latestMs + (clocksFit ? 2 * SKEW_MARGIN_MS : CLOCK_WRONG_MS)
         ? `nobody looks at ${life.event} before ${row.lookAfterMs - write.atMs} ms, behind the bound of ${latestMs - write.atMs}`
         : undefined;
     }),
@@ -180,7 +192,7 @@ export const restInTime = (seen: Seen): string | undefined => {
         const latest = rowAt(life, at) ?? step.row;
         const boundMs = goesOnByMs(latest, { gate, plan: life.plan, fromMs, decided: plan.acts.length > 0 });
         // A sweep by a clock that is wrong has left its lease on the shard for as long as the clock is wrong.
-        return boundMs + (clocksFit ? 0 : 360_000);
+        return boundMs + (clocksFit ? 0 : CLOCK_WRONG_MS);
       };
       if (endAtMs <= byMs(fromAt)) return undefined;
       const boundMs = byMs(isHeldBack(seen, life, next.at) ? next.at : fromAt);
@@ -198,13 +210,9 @@ export const restInTime = (seen: Seen): string | undefined => {
  */
 const isHeldBack = ({ log, quietAt }: Seen, life: Life, untilAt: number): boolean => {
   const looks = life.writes.filter((write) => write.at > quietAt && write.at < untilAt && isLook(write));
-  const messages = log.slice(0, untilAt).flatMap((entry, at) => {
-    if (entry.kind !== 'publish') return [];
-    const message = JSON.parse(entry.body) as Record<string, unknown>;
-    const isIts =
-      message['kind'] === 'deliver' && message['event'] === life.event && message['destination'] === life.destination;
-    return isIts ? [{ ...entry, at }] : [];
-  });
+  const messages = log
+    .slice(0, untilAt)
+    .flatMap((entry, at) => (entry.kind === 'publish' && isMessageOf(life, entry.body) ? [{ ...entry, at }] : []));
   const before = messages.filter(({ at, taken }) => at < quietAt && taken);
   return looks.some((look) =>
     before.some(({ by, key }) => by === look.by || messages.some((late) => late.by === look.by && late.key === key)),

@@ -27,7 +27,8 @@ export const sweepPublishes = (seen: Seen): string | undefined =>
     const { before, row, by, at } = write;
     if (before === undefined || !asksForMessage(write)) return undefined;
     const has = seen.log.some(
-      (entry) => entry.kind === 'publish' && entry.taken && entry.by === by && entry.at < at && isOf(life, entry.body),
+      (entry) =>
+        entry.kind === 'publish' && entry.taken && entry.by === by && entry.at < at && isMessageOf(life, entry.body),
     );
     return has ? undefined : `${by} puts ${row.event} off, and has published nothing`;
   });
@@ -38,7 +39,8 @@ const asksForMessage = ({ before, row }: RowWrite): boolean => {
   return row.sweeps > before.sweeps || (before.status === 'pending' && before.parking === undefined);
 };
 
-const isOf = ({ event, destination }: Life, body: string): boolean => {
+/** A message that asks for an attempt of this delivery. */
+export const isMessageOf = ({ event, destination }: Life, body: string): boolean => {
   if (kindOf(body) !== 'deliver') return false;
   const message = JSON.parse(body) as { readonly event: string; readonly destination: string };
   return message.event === event && message.destination === destination;

@@ -298,7 +298,7 @@ const deedOf = (fault: FaultName, { draws, destinations, events }: Around): Deed
     case 'operation':
       return {
         do: 'operation',
-        source: draws.oneOf('source', ['dead-letters', 'quarantine']),
+        source: draws.oneOf('source', ['dead-letters', 'dead-letters', 'quarantine']),
         acceptSecondEffect: draws.happens('accepts', 0.4),
         ...(draws.happens('stops', 0.2) ? { stopAfterMs: draws.whole('stop', 100, MINUTE) } : {}),
       };

@@ -55,6 +55,9 @@ export interface Seen {
   readonly clocksFit: boolean;
 }
 
+/** As far as a clock is ever wrong, and its margin. */
+export const CLOCK_WRONG_MS = 360_000;
+
 export const claimOf = (row: Delivery | undefined): Claimed['claim'] | undefined =>
   row?.status === 'claimed' ? row.claim : undefined;
 export const entriesOf = (row: Delivery | undefined): readonly Entry[] =>
