@@ -1,5 +1,6 @@
 /** Runs of redrives by their routes: started, stopped, taken up again, over dead letters and over the quarantine. */
 import { describe, expect, it } from 'vitest';
+import { PortUnavailable } from '../../functions/ports.ts';
 import { signedIn, wordsIn } from '../support/console.ts';
 import {
   decide,
@@ -204,6 +205,38 @@ describe('a run', () => {
     const report = await redrives.show(operation);
     expect(report).toMatchObject({ state: 'done', progress: { requeued: 25, waiting: 0 } });
     expect(redrives.dead.done).toHaveLength(25);
+  });
+
+  it('is taken up by one request where its turn was cut off between its enqueueing and its counting', async () => {
+    let isAway = false;
+    const redrives = await partnerWith(
+      25,
+      {},
+      {
+        reshape: (ports) => ({
+          ...ports,
+          ledger: {
+            ...ports.ledger,
+            replace: async (read, next) => {
+              if (isAway && next.item === 'operation') throw new PortUnavailable('ledger', 'away');
+              return ports.ledger.replace(read, next);
+            },
+          },
+        }),
+      },
+    );
+    const { operation } = await redrives.plan();
+    await redrives.run(operation, 'run-1');
+    isAway = true;
+    await redrives.world.run(0);
+    // The ledger is away for longer than either message lives: this turn's, and the next one's that it has enqueued.
+    redrives.world.queue.loseAll();
+    isAway = false;
+    await redrives.world.clock.advance(121_000);
+    expect((await redrives.show(operation)).stalled).toContain('run it again');
+    expect((await redrives.run(operation, 'run-2')).status).toBe(200);
+    await redrives.world.run(400_000);
+    expect(await redrives.show(operation)).toMatchObject({ state: 'done', progress: { requeued: 25, waiting: 0 } });
   });
 
   it('is not lost where the queue does not take its first turn: the caller is told to repeat', async () => {

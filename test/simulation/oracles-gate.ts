@@ -24,10 +24,13 @@ const isNewers = ({ gates }: Seen, destination: string, at: number): boolean =>
 const isAnswer = (fault: FaultName): boolean => FAULTS[fault].site === 'answer';
 
 /** Those that have acknowledged while nothing at all went wrong: they have done all that was to be done. */
-const carriedOut = (seen: Seen, write: RowWrite): Work | undefined => {
+const carriedOut = (seen: Seen, { by, newer, row }: RowWrite): Work | undefined =>
+  newer ? undefined : untroubled(seen, by, row.destination);
+
+const untroubled = (seen: Seen, by: string, destination: string): Work | undefined => {
   const { works, log, plan } = seen;
-  const work = works.get(write.by);
-  if (write.newer || work === undefined || work.crashed || work.froze) return undefined;
+  const work = works.get(by);
+  if (work === undefined || work.crashed || work.froze) return undefined;
   const { push, verdict } = work;
   if (push === undefined || verdict?.status !== 200) return undefined;
   const wentWrong = log.some(
@@ -38,7 +41,7 @@ const carriedOut = (seen: Seen, write: RowWrite): Work | undefined => {
     ({ destination, fromMs, untilMs }) =>
       destination === undefined && push.atMs < START_MS + untilMs && verdict.atMs >= START_MS + fromMs,
   );
-  return wentWrong || away || isNewers(seen, write.row.destination, verdict.at) ? undefined : work;
+  return wentWrong || away || isNewers(seen, destination, verdict.at) ? undefined : work;
 };
 
 const eachWrite = (seen: Seen, defect: (life: Life, write: RowWrite) => string | undefined): string | undefined =>
@@ -260,3 +263,23 @@ export const resumeDrains = ({ log, gates }: Seen): string | undefined => {
     }),
   );
 };
+
+/** Who is done with its place gives it back by itself, and leaves that to its lease only where something goes wrong. */
+export const placesReturned = (seen: Seen): string | undefined =>
+  first(seen.writes, ({ item, by, newer, at }) => {
+    if (newer || item.item !== 'slot' || item.holder === undefined) return undefined;
+    const { destination, n } = item;
+    const verdict = untroubled(seen, by, destination)?.verdict;
+    // Whether another one may take it from its holder is judged elsewhere.
+    const moves = seen.writes.some(
+      (later) =>
+        later.at > at &&
+        later.at < (verdict?.at ?? 0) &&
+        later.item.item === 'slot' &&
+        later.item.destination === destination &&
+        later.item.n === n,
+    );
+    return verdict === undefined || verdict.at < at || moves
+      ? undefined
+      : `${by} keeps its place at ${destination} behind its answer`;
+  });

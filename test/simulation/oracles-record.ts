@@ -208,14 +208,18 @@ export const restInTime = (seen: Seen): string | undefined => {
  * still in between, or by an earlier one of the same sweep, under the same key. What befell that message did so before
  * the quiet, so the look behind this one counts.
  */
-const isHeldBack = ({ log, quietAt }: Seen, life: Life, untilAt: number): boolean => {
+const isHeldBack = ({ log, quietAt, works }: Seen, life: Life, untilAt: number): boolean => {
   const looks = life.writes.filter((write) => write.at > quietAt && write.at < untilAt && isLook(write));
   const messages = log
     .slice(0, untilAt)
     .flatMap((entry, at) => (entry.kind === 'publish' && isMessageOf(life, entry.body) ? [{ ...entry, at }] : []));
   const before = messages.filter(({ at, taken }) => at < quietAt && taken);
+  const isSweep = (by: string): boolean => kindOf(works.get(by)?.push?.body) === 'sweep';
   return looks.some((look) =>
-    before.some(({ by, key }) => by === look.by || messages.some((late) => late.by === look.by && late.key === key)),
+    before.some(
+      ({ by, key }) =>
+        by === look.by || (isSweep(by) && messages.some((late) => late.by === look.by && late.key === key)),
+    ),
   );
 };
 

@@ -350,6 +350,12 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
       placeOf(ended, (entry) => isWriteOf(entry, 'claimed')) + 1,
     ),
   'places-hold': (ended) => withWrite(ended, { ...SLOT, holder: 'p1----00001' as never }, { ...SLOT, version: 2 }),
+  'places-returned': (ended) => {
+    const calm = withoutFaults(ended);
+    const answered = placeOf(calm, (entry) => entry.kind === 'verdict' && entry.status === 200);
+    const by = calm.log[answered]?.by ?? '';
+    return withWrite(calm, undefined, { ...SLOT, holder: 'p1----00001' as never }, { by }, answered);
+  },
   'in-flight-bounded': (ended) => dropped(planned(ended, { concurrency: 1 }), ({ kind }) => kind === 'answer'),
   'crowd-bounded': (ended) =>
     changed(

@@ -70,6 +70,7 @@ export const ORACLES = {
   'slots-kept': ['I15', gate.slotsKept],
   'settings-current': ['I12', gate.settingsCurrent],
   'places-hold': ['I15', order.placesHold],
+  'places-returned': ['I15', gate.placesReturned],
   'in-flight-bounded': ['I15', order.inFlightBounded],
   'crowd-bounded': ['I15', gate.crowdBounded],
   'right-address': ['I16', effects.rightAddress],

@@ -128,7 +128,11 @@ const present = async (
   throw new PortUnavailable('ledger', `operation ${operation} became ${found.kind} while it was decided about`);
 };
 
-/** Counted before it is enqueued: a message of the turn before does nothing any more, so there is one chain of turns. */
+/**
+ * Counted before it is enqueued: a message of the turn before does nothing any more, so there is one chain of turns. Behind
+ * turns, two further on: a turn enqueues its next one before it counts it, so the queue may know the key of that one, and
+ * would take ours for a repeat and bring nothing.
+ */
 const start = async (world: Needs, operation: Operation, { actor, reason }: RunAsked): Promise<void> => {
   const nowMs = world.clock.nowMs();
   const because = `${actor}: ${reason}`;
@@ -139,7 +143,7 @@ const start = async (world: Needs, operation: Operation, { actor, reason }: RunA
           state: 'running',
           startedAtMs: read.startedAtMs ?? nowMs,
           startedBecause: read.startedBecause ?? because,
-          turn: read.turn + 1,
+          turn: read.turn + (read.state === 'planned' ? 1 : 2),
           turnAtMs: nowMs,
         }
       : undefined,

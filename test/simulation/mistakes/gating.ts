@@ -1,5 +1,5 @@
 /** Mistakes at the gate of a destination: pause, closing, rate, places, breaker, drain. */
-import { type Mistake, mistake, patch, survivor } from './mistake.ts';
+import { type Mistake, mistake, patch } from './mistake.ts';
 
 const CLOSING: readonly Mistake[] = [
   mistake(
@@ -50,9 +50,8 @@ const LIMITING: readonly Mistake[] = [
       '    if (gate.place) await releasePlace(world, gate.place);\n    const made = await attempt(world, run, claimed);\n',
     ),
   ),
-  survivor(
+  mistake(
     'a place is never given back',
-    'its lease gives it back, as that of a dead worker: deliveries only wait longer, within every bound',
     patch('receiver/receive.ts', '    if (gate.place) await releasePlace(world, gate.place);\n', ''),
   ),
   mistake(
