@@ -191,10 +191,6 @@ export const SWEEP_PAGE_MS = 20 * SECOND;
 /** Rows that a pass works on side by side. */
 export const SWEEP_AT_ONCE = 8;
 export const DRAIN_PAGE_ROWS = 100;
-/** How often a sweep looks among the dead letters for whole events, how many it reads, and for how long it holds them. */
-export const RESCUE_EVERY_TICKS = 10;
-export const RESCUE_LETTERS = 10;
-export const RESCUE_LEASE_SEC = 30;
 /** A reading of dead letters that have to be settled by it keeps them from others for so long: a plan, or one turn. */
 export const DEAD_LETTER_LEASE_SEC = 30;
 /** Records of one batch of an event source that are worked on side by side. */

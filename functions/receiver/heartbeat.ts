@@ -3,6 +3,7 @@ import type { DestinationId } from '../core/ids.ts';
 import type { Heartbeat, QueueSeen } from '../core/items.ts';
 import { SWEEP_LEASE_MS } from '../core/limits.ts';
 import type { Message } from '../core/message.ts';
+import type { Found } from '../ports.ts';
 import type { Receiver, Run } from './run.ts';
 
 export interface Pass {
@@ -56,8 +57,25 @@ export const takeShard = async (
   const written = before
     ? await world.ledger.replace<Heartbeat>(before, next)
     : await world.ledger.create<Heartbeat>(next);
-  return written.kind === 'written' ? next : 'busy';
+  return written.kind === 'written' || isOurs(written.present, next) ? next : 'busy';
 };
+
+/**
+ * A lost answer is not a lost race: who stands there may be this very run. Two runs of one message never take each other
+ * for themselves, as the name of a run is drawn anew for every push, and not made from the message.
+ */
+const isOurs = (present: Found<Heartbeat>, { holder, version }: Heartbeat): boolean =>
+  present.kind === 'found' && present.item.holder === holder && present.item.version === version;
+
+/** Over by every clock: the next page may meet one that is behind. */
+const LEASE_OVER_MS = 0;
+
+const added = (beat: Heartbeat, pass: Pass) => ({
+  looked: beat.looked + pass.looked,
+  published: beat.published + pass.published,
+  moved: beat.moved + pass.moved,
+  largestOverdueMs: Math.max(beat.largestOverdueMs, pass.largestOverdueMs),
+});
 
 /** Gives what the queue said of itself, where this pass has asked. */
 export const endPass = async (
@@ -71,12 +89,9 @@ export const endPass = async (
   const nowMs = world.clock.nowMs();
   await world.ledger.replace<Heartbeat>(beat, {
     ...beat,
-    looked: beat.looked + pass.looked,
-    published: beat.published + pass.published,
-    moved: beat.moved + pass.moved,
-    largestOverdueMs: Math.max(beat.largestOverdueMs, pass.largestOverdueMs),
+    ...added(beat, pass),
     version: beat.version + 1,
-    leaseEndsAtMs: nowMs,
+    leaseEndsAtMs: LEASE_OVER_MS,
     passAtMs: nowMs,
     ...(queue === undefined ? {} : { queue }),
   });
@@ -85,6 +100,21 @@ export const endPass = async (
   const { probed: _met, ...numbers } = pass;
   if (pass.looked > 0) world.telemetry.line('sweep.passed', { shard: beat.shard, run: beat.holder, ...numbers });
   return asked;
+};
+
+/**
+ * Ends the lease of a pass that has failed: its message comes again within seconds, and would find its own shard busy.
+ * What was done counts, and that the shard was passed over is not said. Why the pass failed is what its caller has to
+ * tell, so nothing is thrown here: what cannot be written is left to the end of the lease.
+ */
+export const abandonPass = async (world: Receiver, beat: Heartbeat, pass: Pass): Promise<void> => {
+  try {
+    const next = { ...beat, ...added(beat, pass), version: beat.version + 1, leaseEndsAtMs: LEASE_OVER_MS };
+    await world.ledger.replace<Heartbeat>(beat, next);
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    world.telemetry.line('sweep.not-abandoned', { shard: beat.shard, run: beat.holder, detail });
+  }
 };
 
 const seen = async (world: Receiver): Promise<QueueSeen | undefined> => {

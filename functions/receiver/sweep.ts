@@ -3,7 +3,8 @@
  *
  *   tick --> page 0 --> (rows are left) --> page 1 --> ... --> the shard has nothing that is late
  *              |
- *              +-- lease of the shard's heartbeat: one chain at a time; a dead one's ends before the next tick
+ *              +-- lease of the shard's heartbeat: one chain at a time; each page ends its own, also when it fails, and
+ *                  that of a dead one ends before the next tick
  *
  * The index only says where to look: every row is loaded, and the machine decides from the row. A sweep sends nothing
  * and changes no outcome; it publishes and puts off the next look. A pass goes through the late rows once, in their
@@ -12,11 +13,11 @@
  */
 import { viewGate } from '../core/gate.ts';
 import type { SweepInput } from '../core/inputs.ts';
+import type { Heartbeat, QueueSeen } from '../core/items.ts';
 import { publishKeyOf } from '../core/keys.ts';
 import {
   PROBE_EVERY_MS,
   PROBE_KEEPERS,
-  RESCUE_EVERY_TICKS,
   SWEEP_AT_ONCE,
   SWEEP_PAGE_MS,
   SWEEP_PAGE_ROWS,
@@ -25,12 +26,13 @@ import {
 import { type Message, sweepBody } from '../core/message.ts';
 import type { DeliveryRef } from '../core/model.ts';
 import { phaseOf } from '../core/phase.ts';
+import { RESCUE_EVERY_TICKS } from '../core/rescue-limits.ts';
 import { type DueRow, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { notPublished } from '../steps/not-published.ts';
 import { transition } from '../steps/transition.ts';
 import { ack, type Verdict } from './answer.ts';
 import { takeSlot } from './gate.ts';
-import { endPass, type Pass, takeShard } from './heartbeat.ts';
+import { abandonPass, endPass, type Pass, takeShard } from './heartbeat.ts';
 import { rescueEvents } from './rescue.ts';
 import type { Receiver, Run } from './run.ts';
 
@@ -40,13 +42,28 @@ export const sweep = async (world: Receiver, run: Run, message: SweepMessage): P
   const beat = await takeShard(world, run, message);
   if (beat === 'busy') return ack('busy');
   const pass: Pass = { looked: 0, published: 0, moved: 0, largestOverdueMs: 0, failed: 0, probed: new Map() };
-  const endsAtMs = world.clock.nowMs() + Math.min(SWEEP_PAGE_MS, world.tickMs / 3);
-  const more = await sweepPage(world, message, pass, endsAtMs);
-  const asksQueue = message.page === 0 && message.shard === 0;
-  const queue = beat === 'unleased' ? undefined : await endPass(world, beat, pass, asksQueue);
+  const { more, queue } = await passOver(world, message, beat, pass);
   if (more) await enqueueNext(world, message);
   if (queue !== undefined && queue.dead > 0 && message.tick % RESCUE_EVERY_TICKS === 0) await rescueEvents(world);
   return ack('swept');
+};
+
+/** What the queue says of itself is asked by one page of a tick. */
+const passOver = async (
+  world: Receiver,
+  message: SweepMessage,
+  beat: Heartbeat | 'unleased',
+  pass: Pass,
+): Promise<{ more: boolean; queue?: QueueSeen | undefined }> => {
+  const endsAtMs = world.clock.nowMs() + Math.min(SWEEP_PAGE_MS, world.tickMs / 3);
+  if (beat === 'unleased') return { more: await sweepPage(world, message, pass, endsAtMs) };
+  try {
+    const more = await sweepPage(world, message, pass, endsAtMs);
+    return { more, queue: await endPass(world, beat, pass, message.page === 0 && message.shard === 0) };
+  } catch (error) {
+    await abandonPass(world, beat, pass);
+    throw error;
+  }
 };
 
 /** True if rows are left that this pass had no time for. Rows that were handled lie ahead; those that stay lie behind. */

@@ -438,10 +438,10 @@ export const bodyOf = (flow: Flow, kind: string): string => {
 };
 
 /** A push of this message by hand, besides the queue. */
-export const pushByHand = (flow: Flow, body: string, ports: Receiver = flow.world.ports) => {
+export const pushByHand = (flow: Flow, body: string, ports: Receiver = flow.world.ports, runId = 'run') => {
   const bytes = Buffer.from(`{"message_id":"by-hand","payload":${body}}`);
   const headers = signed(bytes, SCHEME, flow.world.clock.nowMs());
-  return receive(ports, { header: (name) => headers[name], body: bytes, runId: 'run', remainingMs: () => FUNCTION_MS });
+  return receive(ports, { header: (name) => headers[name], body: bytes, runId, remainingMs: () => FUNCTION_MS });
 };
 
 /** Every request that takes this long before it is answered so. */
