@@ -19,6 +19,8 @@ export interface ClaimInput extends Recorded {
   readonly claimId: ClaimId;
   readonly holder: string;
   readonly rules: Rules;
+  /** The gate is closed: what must not be attempted ends, or is held, and an attempt is not begun. */
+  readonly mayAttempt?: false;
 }
 
 /** The gate was found closed for long: wait visibly, off the queue. */

@@ -123,6 +123,8 @@ export const BREAKER_FAILURES = 20;
 export const BREAKER_MS = 10 * MINUTE;
 /** A destination that its breaker has paused is tried again with one delivery this often. */
 export const PROBE_EVERY_MS = 5 * MINUTE;
+/** Whoever was let try looks again so much behind those who were not: one that breaks each time has one turn of many. */
+export const PROBE_TURN_MS = 1 * SECOND;
 /** After a time-out a destination gets only this many attempts at once, for this long. */
 export const CROWDED_PLACES = 5;
 export const CROWDED_MS = 10 * MINUTE;

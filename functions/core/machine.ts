@@ -7,7 +7,16 @@
  */
 
 import type { ClaimId, WriteId } from './ids.ts';
-import { type At, type Decision, type Effect, type Input, type InputKind, type InputOf, keep } from './inputs.ts';
+import {
+  type At,
+  type Decision,
+  type Effect,
+  type Input,
+  type InputKind,
+  type InputOf,
+  keep,
+  type Rules,
+} from './inputs.ts';
 import { carriesWrite } from './journal.ts';
 import type { Delivery } from './model.ts';
 import { take, takeOver } from './moves/claim.ts';
@@ -142,6 +151,13 @@ export const decide = (row: Delivery, input: Input, nowMs: number, draw: number)
   // The phase has chosen the cell, and by `phaseOf` a phase implies the status of its row: one cast instead of eighty.
   return (cell as (row: Delivery, input: Input, at: At) => Decision)(row, input, { nowMs, draw });
 };
+
+/** A claim that nobody makes: what it would write is looked at, and thrown away. */
+const UNMADE = { claimId: 'unmade' as ClaimId, writeId: 'unmade' as WriteId, holder: 'nobody', cause: 'nobody' };
+
+/** Whether a claim would hold or end this row, and begin no attempt. */
+export const endsUnsent = (row: Delivery, rules: Rules, nowMs: number): boolean =>
+  decide(row, { kind: 'claim', ...UNMADE, rules, mayAttempt: false }, nowMs, 0).kind === 'write';
 
 /** What a write can be recognised by, after an answer to it was lost. */
 export interface Signature {

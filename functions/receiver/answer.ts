@@ -9,6 +9,7 @@
  *        holds the only copy of something that cannot be taken in: its dead letters keep that whole
  */
 import type { Note } from '../core/inputs.ts';
+import type { Transition } from '../steps/transition.ts';
 
 export type Verdict =
   | { readonly kind: 'ack'; readonly note: AckNote }
@@ -47,5 +48,20 @@ export const statusOf = (verdict: Verdict): 200 | 401 | 503 => {
       return 401;
     case 'later':
       return 503;
+  }
+};
+
+/** What a step came to, as an answer to the queue: whatever it was, the ledger has it. */
+export const verdictOf = (result: Transition): Verdict => {
+  switch (result.kind) {
+    case 'applied':
+    case 'kept':
+      return ack(result.note);
+    case 'absent':
+      return ack('no-such-delivery');
+    case 'newer':
+      return ack('row-of-later-format');
+    case 'refused':
+      throw new TypeError(`a push was refused as if a person had asked: ${result.code}`);
   }
 };

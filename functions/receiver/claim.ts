@@ -1,13 +1,13 @@
 /** Taking the right to make one attempt, with everything in hand that the attempt will need. */
 
-import { payloadHash } from '../core/fingerprint.ts';
 import type { WriteId } from '../core/ids.ts';
 import type { AcceptedEvent, Destination } from '../core/items.ts';
 import { LEASE_OVER_TIMEOUT_MS, SKEW_MARGIN_MS } from '../core/limits.ts';
 import type { Claimed, Delivery } from '../core/model.ts';
 import { transition } from '../steps/transition.ts';
-import { ack, later, type Verdict } from './answer.ts';
-import { type Passed, rulesOf, verdictOf } from './gate.ts';
+import { later, type Verdict, verdictOf } from './answer.ts';
+import { eventOf } from './event-of.ts';
+import { type Passed, rulesOf } from './gate.ts';
 import type { Receiver, Run } from './run.ts';
 
 export interface ClaimMade {
@@ -29,29 +29,20 @@ export const claim = async (world: Receiver, run: Run, row: Delivery, passed: Pa
   if (run.remainingMs() < config.timeoutMs + BESIDE_ATTEMPT_MS) {
     return { kind: 'answered', verdict: later('no-time', 'the attempt could not end before this invocation') };
   }
-  const found = await world.ledger.load({ item: 'event', event: row.event });
-  if (found.kind === 'later') {
-    world.telemetry.count('row-of-later-format');
-    return { kind: 'answered', verdict: ack('row-of-later-format') };
-  }
-  const intact = found.kind === 'found' && payloadHash(found.item.payload) === row.payloadHash;
-  const recorded = { writeId: world.dice.id() as WriteId, cause: run.cause };
-  if (!intact) {
-    world.telemetry.count('payload-changed');
-    const refused = await transition(world, row, { kind: 'refuse', reason: 'payload-changed', ...recorded });
-    return { kind: 'answered', verdict: verdictOf(refused) };
-  }
+  const found = await eventOf(world, run, row);
+  if (found.kind === 'answered') return found;
   const result = await transition(world, row, {
     kind: 'claim',
     claimId,
     holder: run.id,
     rules: rulesOf(config),
-    ...recorded,
+    writeId: world.dice.id() as WriteId,
+    cause: run.cause,
   });
   // Applied, but the row has moved on since: a rival has already closed this claim, so nothing may be sent under it.
   const ours = result.kind === 'applied' && result.row.status === 'claimed' && result.row.claim.id === claimId;
   if (ours && result.row.status === 'claimed') {
-    return { kind: 'claimed', row: result.row, event: found.item, config, passed };
+    return { kind: 'claimed', row: result.row, event: found.event, config, passed };
   }
   return { kind: 'answered', verdict: verdictOf(result) };
 };

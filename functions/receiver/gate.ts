@@ -14,12 +14,14 @@ import {
   RATE_BURST_MS,
   SLOT_GOOD_MS,
 } from '../core/limits.ts';
+import { endsUnsent } from '../core/machine.ts';
 import type { Deferral, Delivery, DeliveryRef, ParkReason } from '../core/model.ts';
 import type { PaceLine } from '../ports.ts';
 import { takeProbe } from '../steps/gate.ts';
 import { takePlace } from '../steps/places.ts';
-import { type Transition, transition } from '../steps/transition.ts';
-import { ack, type Verdict } from './answer.ts';
+import { transition } from '../steps/transition.ts';
+import { ack, type Verdict, verdictOf } from './answer.ts';
+import { eventOf } from './event-of.ts';
 import type { Receiver, Run } from './run.ts';
 
 export interface Passed {
@@ -88,12 +90,16 @@ const passOpen = async (
   return defer(world, run, row, config, { reason: 'concurrency', untilMs: await nextAskMs(world, row) });
 };
 
+/** The time of the probe moves on last: whoever can make no attempt must not keep it from those who can. */
 const passProbe = async (
   world: Receiver,
   run: Run,
   row: Delivery,
   { config, places }: Extract<GateView, { kind: 'probe' }>,
 ): Promise<GatePassed> => {
+  if (endsUnsent(row, rulesOf(config), world.clock.nowMs())) return endUnsent(world, run, row, config);
+  const event = await eventOf(world, run, row);
+  if (event.kind === 'answered') return event;
   const mayTry = await takeProbe(world, row.destination);
   const inPlace = mayTry ? await passed(world, config, places, true) : undefined;
   return inPlace ?? park(world, run, row, config, 'paused', world.clock.nowMs() + PROBE_EVERY_MS);
@@ -149,6 +155,17 @@ const park = (
     ...recorded(world, run),
   });
 
+/** Nothing will be sent, so there is nothing to learn of the destination: the row ends here, or is held. */
+const endUnsent = (world: Receiver, run: Run, row: Delivery, config: Destination): Promise<GatePassed> =>
+  answered(world, row, {
+    kind: 'claim',
+    claimId: world.dice.id() as ClaimId,
+    holder: run.id,
+    rules: rulesOf(config),
+    mayAttempt: false,
+    ...recorded(world, run),
+  });
+
 const defer = (
   world: Receiver,
   run: Run,
@@ -168,18 +185,3 @@ const answered = async (world: Receiver, row: Delivery, input: Input): Promise<G
   kind: 'answered',
   verdict: verdictOf(await transition(world, row, input)),
 });
-
-/** What a step came to, as an answer to the queue: whatever it was, the ledger has it. */
-export const verdictOf = (result: Transition): Verdict => {
-  switch (result.kind) {
-    case 'applied':
-    case 'kept':
-      return ack(result.note);
-    case 'absent':
-      return ack('no-such-delivery');
-    case 'newer':
-      return ack('row-of-later-format');
-    case 'refused':
-      throw new TypeError(`a push was refused as if a person had asked: ${result.code}`);
-  }
-};

@@ -17,10 +17,10 @@ import { noteOutcome } from '../steps/gate.ts';
 import { raise } from '../steps/notices.ts';
 import { resume } from '../steps/resume.ts';
 import { type Transition, transition } from '../steps/transition.ts';
-import type { Verdict } from './answer.ts';
+import { type Verdict, verdictOf } from './answer.ts';
 import type { AttemptMade } from './attempt.ts';
 import type { ClaimMade } from './claim.ts';
-import { rulesOf, verdictOf } from './gate.ts';
+import { rulesOf } from './gate.ts';
 import type { Receiver, Run } from './run.ts';
 
 const FIRST_PAUSE_MS = 200;

@@ -18,20 +18,22 @@ import { publishKeyOf } from '../core/keys.ts';
 import {
   PROBE_EVERY_MS,
   PROBE_KEEPERS,
+  PROBE_TURN_MS,
   SWEEP_AT_ONCE,
   SWEEP_PAGE_MS,
   SWEEP_PAGE_ROWS,
   SWEEP_QUERIES_MAX,
 } from '../core/limits.ts';
+import { endsUnsent } from '../core/machine.ts';
 import { type Message, sweepBody } from '../core/message.ts';
-import type { DeliveryRef } from '../core/model.ts';
+import type { Delivery, DeliveryRef } from '../core/model.ts';
 import { phaseOf } from '../core/phase.ts';
 import { RESCUE_EVERY_TICKS } from '../core/rescue-limits.ts';
 import { type DueRow, LedgerCorrupt, PortUnavailable } from '../ports.ts';
 import { notPublished } from '../steps/not-published.ts';
 import { transition } from '../steps/transition.ts';
 import { ack, type Verdict } from './answer.ts';
-import { takeSlot } from './gate.ts';
+import { rulesOf, takeSlot } from './gate.ts';
 import { abandonPass, endPass, type Pass, takeShard } from './heartbeat.ts';
 import { rescueEvents } from './rescue.ts';
 import type { Receiver, Run } from './run.ts';
@@ -123,7 +125,7 @@ const lookAt = async (world: Receiver, ref: DueRow, tick: number, pass: Pass): P
     pass.largestOverdueMs = Math.max(pass.largestOverdueMs, world.clock.nowMs() - row.lookAfterMs);
   }
   const phase = phaseOf(row, world.clock.nowMs());
-  const input: SweepInput = { kind: 'sweep', tick, ...(phase === 'parked' ? await gateOf(world, ref, pass) : {}) };
+  const input: SweepInput = { kind: 'sweep', tick, ...(phase === 'parked' ? await gateOf(world, row, pass) : {}) };
   const result = await transition(world, row, input);
   if (result.kind !== 'applied') return;
   pass.moved += 1;
@@ -132,29 +134,32 @@ const lookAt = async (world: Receiver, ref: DueRow, tick: number, pass: Pass): P
 
 /**
  * What the gate says for a parked row. Rows that go get a slot each, or the sweep itself would be the burst. Of those
- * that wait for a probe, one goes now and some look again at the next one; the others have their hour.
+ * that wait for a probe, one goes now and some look again at the next one; the others have their hour. Those that can
+ * make no attempt any more go too, and are no probe.
  */
-const gateOf = async (world: Receiver, ref: DeliveryRef, pass: Pass): Promise<Gated> => {
-  const { config, gate } = await world.ledger.loadDestination(ref.destination);
+const gateOf = async (world: Receiver, row: Delivery, pass: Pass): Promise<Gated> => {
+  const { config, gate } = await world.ledger.loadDestination(row.destination);
   const nowMs = world.clock.nowMs();
   const view = viewGate(config, gate, nowMs);
   switch (view.kind) {
     case 'open':
       // A probe of this very pass has opened it, and with it the drain that lets the others go.
-      if (pass.probed.has(ref.destination)) return { gate: 'closed', opensAtMs: nowMs + PROBE_EVERY_MS };
-      return { gate: 'open', slotAtMs: await takeSlot(world, ref, view, nowMs), line: view.line };
+      if (pass.probed.has(row.destination)) return { gate: 'closed', opensAtMs: nowMs + PROBE_EVERY_MS };
+      return { gate: 'open', slotAtMs: await takeSlot(world, row, view, nowMs), line: view.line };
     case 'wait':
-      return { gate: 'open', slotAtMs: await takeSlot(world, ref, view, view.untilMs), line: view.line };
+      return { gate: 'open', slotAtMs: await takeSlot(world, row, view, view.untilMs), line: view.line };
     case 'probe': {
-      const met = pass.probed.get(ref.destination) ?? 0;
-      pass.probed.set(ref.destination, met + 1);
-      // Should it lose its turn, or meet a clock that is behind, it looks again when the next probe may go.
-      if (met === 0) return { gate: 'open', opensAtMs: nowMs + PROBE_EVERY_MS };
-      return met < PROBE_KEEPERS ? { gate: 'closed', opensAtMs: nowMs + PROBE_EVERY_MS } : { gate: 'closed' };
+      if (endsUnsent(row, rulesOf(view.config), nowMs)) return { gate: 'open' };
+      const met = pass.probed.get(row.destination) ?? 0;
+      pass.probed.set(row.destination, met + 1);
+      const nextMs = nowMs + PROBE_EVERY_MS;
+      // Should it lose its turn, break, or meet a clock that is behind, it looks again at the next probe, the last of those.
+      if (met === 0) return { gate: 'open', opensAtMs: nextMs + PROBE_TURN_MS };
+      return met < PROBE_KEEPERS ? { gate: 'closed', opensAtMs: nextMs } : { gate: 'closed' };
     }
     case 'park': {
-      const met = pass.probed.get(ref.destination) ?? 0;
-      pass.probed.set(ref.destination, met + 1);
+      const met = pass.probed.get(row.destination) ?? 0;
+      pass.probed.set(row.destination, met + 1);
       const keeps = view.reason === 'closed' || met < PROBE_KEEPERS;
       return view.opensAtMs === undefined || !keeps
         ? { gate: 'closed' }

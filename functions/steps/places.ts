@@ -15,6 +15,17 @@ type Needs = Pick<World, 'ledger' | 'clock' | 'dice'>;
 const isFree = (slot: Slot | undefined, nowMs: number): boolean =>
   slot?.holder === undefined || nowMs > slot.leaseEndsAtMs + SKEW_MARGIN_MS;
 
+/**
+ * The places that may be given out: of the free numbers the lowest, as many as are left beside all that are held. A
+ * holder from before the limit was lowered counts, whatever its number: without it, several that ask at once would each
+ * find room, and all take it.
+ */
+export const placesLeft = (slots: readonly Slot[], places: number, nowMs: number): number[] => {
+  const held = new Set(slots.filter((slot) => !isFree(slot, nowMs)).map(({ n }) => n));
+  const free = Array.from({ length: places }, (_, n) => n).filter((n) => !held.has(n));
+  return free.slice(0, Math.max(0, places - held.size));
+};
+
 /** A place, or undefined where all are taken. Limit after limit is asked for, so a lower one holds for newcomers. */
 export const takePlace = async (
   world: Needs,
@@ -25,14 +36,11 @@ export const takePlace = async (
 ): Promise<Slot | undefined> => {
   const taken = await world.ledger.loadSlots(destination);
   const nowMs = world.clock.nowMs();
-  const busy = taken.filter((slot) => !isFree(slot, nowMs)).length;
-  if (busy >= places) return undefined;
-  const numbers = Array.from({ length: places }, (_, n) => n);
+  const numbers = placesLeft(taken, places, nowMs);
   // Everybody begins somewhere else, so that many at once do not fight over the same place.
-  const start = Math.floor(world.dice.draw() * places);
+  const start = Math.floor(world.dice.draw() * numbers.length);
   for (const n of [...numbers.slice(start), ...numbers.slice(0, start)]) {
     const read = taken.find((slot) => slot.n === n);
-    if (!isFree(read, nowMs)) continue;
     const next: Slot = {
       item: 'slot',
       version: (read?.version ?? 0) + 1,

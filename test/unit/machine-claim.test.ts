@@ -1,6 +1,6 @@
 /** Taking the right to make an attempt: from a row that waits, and from a worker that has died. */
 import { describe, expect, it } from 'vitest';
-import type { Rules } from '../../functions/core/inputs.ts';
+import type { ClaimInput, Rules } from '../../functions/core/inputs.ts';
 import {
   ATTEMPTS_MAX,
   HORIZON_MS,
@@ -8,6 +8,7 @@ import {
   REFUNDS_MAX,
   SKEW_MARGIN_MS,
 } from '../../functions/core/limits.ts';
+import { decide, endsUnsent } from '../../functions/core/machine.ts';
 import type { Claimed, Delivery, Pending, QuarantineReason } from '../../functions/core/model.ts';
 import {
   acceptedRow,
@@ -21,6 +22,7 @@ import {
   MINUTE_MS,
   mark,
   park,
+  pendingRow,
   play,
   redrive,
   refuse,
@@ -37,6 +39,7 @@ import {
   sweep,
   UNSAFE,
   wait,
+  writeIdOf,
 } from '../support/machine.ts';
 import { violationsOf } from '../support/machine-invariants.ts';
 
@@ -170,6 +173,52 @@ describe('a claim that must not be made', () => {
     expect(scene.row.attempts).toBe(0);
     expect(saidOf(scene)).toBe('quarantined');
     expect(effectsOf(scene)).toEqual([]);
+  });
+});
+
+describe('a claim at a closed gate, without leave for an attempt', () => {
+  const decided = (row: Delivery, nowMs: number, rules: Rules, leave: Pick<ClaimInput, 'mayAttempt'>) => {
+    const ids = { claimId: claimIdOf('a'), writeId: writeIdOf('a'), holder: 'a', cause: 'm:1' };
+    return decide(row, { kind: 'claim', rules, ...ids, ...leave }, nowMs, 0);
+  };
+  const lapsed = (rules: Rules): Scene => play([claim('dead', rules), mark('dead'), LAPSE]);
+  const LONG_AGO = START_MS - 30 * DAY_MS;
+
+  it.each([
+    ['a delivery in doubt', aged({ doubt: 'unsafe' }), SAFE],
+    ['one in doubt since repeats are not safe any more', aged({ doubt: 'safe' }), UNSAFE],
+    ['one whose key is over', aged({ keyFromMs: LONG_AGO, attempts: 1 }), SAFE],
+    ['one without budget', aged({ budget: 0 }), SAFE],
+    ['one behind its horizon', aged({ horizonFromMs: LONG_AGO }), SAFE],
+    ['one of a destination in shadow mode', aged({}), SHADOW],
+    ['a parked one in doubt', pendingRow(play([park()], sceneOf({ row: aged({ doubt: 'unsafe' }) })).row), SAFE],
+    ["a dead worker's, marked where a repeat is not safe", lapsed(UNSAFE).row, UNSAFE],
+  ])('ends what it would end with leave, the same way: %s', (_what, row, rules) => {
+    const nowMs = row.status === 'claimed' ? lapsed(rules).nowMs : START_MS;
+    const decision = decided(row, nowMs, rules, { mayAttempt: false });
+    expect(decision).toEqual(decided(row, nowMs, rules, {}));
+    expect(decision).toMatchObject({ kind: 'write', next: { status: rules === SHADOW ? 'cancelled' : 'quarantined' } });
+    expect(endsUnsent(row, rules, nowMs)).toBe(true);
+  });
+
+  it.each([
+    ['due', sceneOf()],
+    ['parked', play([park()])],
+    ['lapsed', lapsed(SAFE)],
+  ])('begins no attempt of what could have one: %s [M10]', (_phase, { row, nowMs }) => {
+    expect(decided(row, nowMs, SAFE, {})).toMatchObject({ next: { status: 'claimed' } });
+    expect(decided(row, nowMs, SAFE, { mayAttempt: false })).toEqual({ kind: 'keep', note: 'waiting' });
+    expect(endsUnsent(row, SAFE, nowMs)).toBe(false);
+  });
+
+  it.each([
+    ['early', play([claim('a'), settle('a', 'failed')])],
+    ['live', play([claim('a')])],
+    ['delivered', play([claim('a'), settle('a', 'delivered')])],
+    ['quarantined', claimAt(aged({ budget: 0 }), START_MS)],
+  ])('leaves alone what no claim would change: %s', (_phase, { row, nowMs }) => {
+    expect(decided(row, nowMs, SAFE, { mayAttempt: false })).toEqual(decided(row, nowMs, SAFE, {}));
+    expect(endsUnsent(row, SAFE, nowMs)).toBe(false);
   });
 });
 

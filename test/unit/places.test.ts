@@ -8,7 +8,7 @@ import type { ClaimId } from '../../functions/core/ids.ts';
 import type { Slot } from '../../functions/core/items.ts';
 import { leaseMsOf, SKEW_MARGIN_MS } from '../../functions/core/limits.ts';
 import { PortUnavailable } from '../../functions/ports.ts';
-import { releasePlace, takePlace } from '../../functions/steps/places.ts';
+import { placesLeft, releasePlace, takePlace } from '../../functions/steps/places.ts';
 import { losingAnswers } from '../support/lost-answers.ts';
 import { claimIdOf, destinationIdOf } from '../support/machine.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -42,6 +42,8 @@ const openPlaces = (seed = 1) => {
   const writes = () => store.writes.filter(({ ref }) => ref?.item === 'slot').length;
   return { clock, hooks, asked, world, telemetry, store, take, takeAll, release, held, writes };
 };
+
+const SLOT = { item: 'slot', version: 1, destination: PARTNER } as const;
 
 const given = <T>(items: readonly (T | undefined)[]): T[] => items.filter((item) => item !== undefined);
 
@@ -100,6 +102,40 @@ describe('the places of a destination', () => {
     for (const place of before.slice(3)) await release(place);
     expect((await take(2))?.n).toBeLessThan(2);
   });
+
+  it.each(Array.from({ length: 10 }, (_, seed) => seed))(
+    'hold for several that ask at the same moment when there are fewer than before: seed %d',
+    async (seed) => {
+      const { hooks, takeAll, release, held } = openPlaces(seed);
+      const before = given(await takeAll(20, 20));
+      for (const place of before.filter(({ n }) => n < 16)) await release(place);
+      hooks.before = shuffledTurns(seededDice(`turns ${seed}`));
+      await takeAll(10, 5);
+      delete hooks.before;
+      // Four are left from before, under the numbers 16 to 19.
+      expect(await held()).toHaveLength(5);
+    },
+  );
+
+  it.each([
+    { places: 5, held: [], left: [0, 1, 2, 3, 4] },
+    { places: 5, held: [1, 3], left: [0, 2, 4] },
+    { places: 5, held: [0, 1, 2, 3, 4], left: [] },
+    { places: 5, held: [16, 17, 18, 19], left: [0] },
+    { places: 5, held: [0, 2, 7, 9], left: [1] },
+    { places: 5, held: [5, 6, 7, 8, 9, 10], left: [] },
+  ])(
+    'that are left of $places, while $held are held, are $left: the lowest, beside all that are held',
+    ({ places, held, left }) => {
+      const slots = held.map(
+        (n): Slot => ({ ...SLOT, n, holder: claimIdOf(`holder-${n}`), leaseEndsAtMs: 1_000, carried: {} }),
+      );
+      const free: Slot = { ...SLOT, n: 0, leaseEndsAtMs: 0, carried: {} };
+      const all = held.includes(0) ? slots : [free, ...slots];
+      expect(placesLeft(all, places, 1_000 + SKEW_MARGIN_MS)).toEqual(left);
+      expect(placesLeft(all, places, 1_001 + SKEW_MARGIN_MS)).toHaveLength(places);
+    },
+  );
 
   it('are hardly fought over: fifty that ask for fifty all get one, with a fraction of the tries from one beginning', async () => {
     const { takeAll, asked } = openPlaces();

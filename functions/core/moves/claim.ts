@@ -5,7 +5,7 @@
  *   lapsed       --takeOver-->  the earlier attempt is closed first: `abandoned` where it is certain that nothing left,
  *                               `in-doubt` otherwise; then claimed again, or held for a person
  */
-import { type At, type ClaimInput, type Decision, type Rules, write } from '../inputs.ts';
+import { type At, type ClaimInput, type Decision, keep, type Rules, write } from '../inputs.ts';
 import { ATTEMPTS_MAX, HORIZON_MS, KEY_END_MARGIN_MS, leaseMsOf, REFUNDS_MAX, SKEW_MARGIN_MS } from '../limits.ts';
 import type { Claimed, Delivery, Entry, Life, Pending, QuarantineReason } from '../model.ts';
 import type { OutcomeClass } from '../outcome.ts';
@@ -89,7 +89,9 @@ export const take = (row: Pending, input: ClaimInput, at: At): Decision => {
 
 /** In shadow the machine runs up to here, and nothing is sent. */
 const attemptOrShadow = (row: Pending | Claimed, life: Life, input: ClaimInput, nowMs: number): Decision => {
-  if (input.rules.mode === 'live') return write(begin(row, life, input, nowMs), 'claimed');
+  if (input.rules.mode === 'live') {
+    return input.mayAttempt === false ? keep('waiting') : write(begin(row, life, input, nowMs), 'claimed');
+  }
   const entry: Entry = {
     kind: 'decision',
     atMs: nowMs,

@@ -43,9 +43,9 @@ const CLAIMING: readonly Mistake[] = [
   mistake(
     'stored bytes that have changed are sent',
     patch(
-      'receiver/claim.ts',
-      "const intact = found.kind === 'found' && payloadHash(found.item.payload) === row.payloadHash;",
-      "const intact = found.kind === 'found';",
+      'receiver/event-of.ts',
+      "if (found.kind === 'found' && payloadHash(found.item.payload) === row.payloadHash) {",
+      "if (found.kind === 'found') {",
     ),
   ),
   mistake(

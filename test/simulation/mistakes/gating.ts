@@ -56,7 +56,7 @@ const LIMITING: readonly Mistake[] = [
   ),
   mistake(
     'a destination has one place more than it was given',
-    patch('steps/places.ts', 'if (busy >= places) return undefined;', 'if (busy > places) return undefined;'),
+    patch('steps/places.ts', 'places - held.size', 'places + 1 - held.size'),
     patch(
       'steps/places.ts',
       'Array.from({ length: places }, (_, n) => n)',
