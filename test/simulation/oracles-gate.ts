@@ -77,6 +77,24 @@ export const probeOpens = (seen: Seen): string | undefined =>
       : `${write.by} gets through to ${life.destination}, and it stays shut`;
   });
 
+/** Who takes the turn of a probe makes an attempt, or says that it waits: a turn is minutes for everybody else. */
+export const probeTries = (seen: Seen): string | undefined =>
+  first(seen.writes, ({ before, item, by, newer, at, about }) => {
+    if (newer || before?.item !== 'gate' || item.item !== 'gate' || before.pause === undefined) return undefined;
+    if ((item.pause?.probeAtMs ?? 0) <= (before.pause.probeAtMs ?? Number.POSITIVE_INFINITY)) return undefined;
+    const verdict = untroubled(seen, by, item.destination)?.verdict;
+    const life = seen.lives.find(({ event, destination }) => `${event} ${destination}` === about);
+    if (verdict === undefined || life === undefined) return undefined;
+    // Whoever has written the row meanwhile may have ended it, or have begun an attempt of its own.
+    const tries = life.writes.some(
+      (write) =>
+        write.at > at &&
+        write.at < verdict.at &&
+        (write.by !== by || isNewClaim(write) || (write.row.status === 'pending' && write.row.parking !== undefined)),
+    );
+    return tries ? undefined : `${by} takes the probe of ${item.destination}, and tries nothing`;
+  });
+
 const CROWDED_PLACES = 5;
 
 /** Who has seen that a destination does not answer in time keeps to the few places that it has left. */

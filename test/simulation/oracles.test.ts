@@ -312,6 +312,15 @@ const BAD: Readonly<Record<OracleName, (ended: Ended) => Ended>> = {
     const place = placeOf(shut, (entry) => entry.kind === 'look' && entry.by === by);
     return withWrite(shut, undefined, { ...GATE, pause }, { by } as Partial<LogEntry>, place);
   },
+  'probe-tries': (ended) => {
+    const calm = withoutFaults(ended);
+    const answered = placeOf(calm, (entry) => entry.kind === 'verdict' && entry.status === 200);
+    const { by = '', about } = calm.log[answered] ?? {};
+    const pause = { by: 'system', reason: '20 failures', sinceMs: 0, probeAtMs: 1 };
+    const gate = { ...GATE, pause };
+    const turned = { ...GATE, version: 2, pause: { ...pause, probeAtMs: 2 } };
+    return withWrite(calm, gate, turned, { by, about }, answered);
+  },
   'gone-is-paused': (ended) =>
     withEntries(ended, (entry) => (entry.class === 'failed' ? { ...entry, class: 'gone' } : entry)),
   'wish-is-kept': (ended) =>

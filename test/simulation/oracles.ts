@@ -61,6 +61,7 @@ export const ORACLES = {
   'waiting-is-free': ['I14', order.waitingIsFree],
   'claim-at-open-gate': ['I14', gate.claimAtOpenGate],
   'probe-opens': ['I14', gate.probeOpens],
+  'probe-tries': ['I14', gate.probeTries],
   'gone-is-paused': ['I14', gate.goneIsPaused],
   'wish-is-kept': ['I14', gate.wishIsKept],
   'closings-grow': ['I14', gate.closingsGrow],

@@ -99,6 +99,14 @@ const PAUSING: readonly Mistake[] = [
     ),
   ),
   mistake(
+    'a probe is spent on what cannot be sent',
+    patch(
+      'receiver/gate.ts',
+      '  if (endsUnsent(row, rulesOf(config), world.clock.nowMs())) return endUnsent(world, run, row, config);\n',
+      '',
+    ),
+  ),
+  mistake(
     'the success of a probe opens nothing',
     patch(
       'receiver/settle.ts',
