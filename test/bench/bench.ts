@@ -11,8 +11,8 @@
  * another one and their ratio, never alone; a peer that cannot be had is a row that says so. `--short` checks that it
  * works, and its times mean nothing.
  *
- * `all` is to stay within some 28 minutes on two quiet cores: cost 1, throughput 6, latency 4, cold 2, scale 7,
- * duplicates 7, simulation 1.
+ * `all` is to stay within some 28 minutes on two quiet cores: cost 1, throughput 3, latency 4, cold 1, scale 8,
+ * duplicates 9, simulation 2.
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';

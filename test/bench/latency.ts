@@ -104,6 +104,7 @@ const ofRival = async (
 const METHOD = [
   `Throughput: the median of three closed loops of ${CAPACITY_COUNT} deliveries, ${CONCURRENCY} at once, payload 1 KB, after one that is not counted. Then arrivals on a fixed schedule (open loop) at 10, 50 and 90 % of it: each time counts from the instant at which the request was to leave, so that a stall shows in all that wait for it.`,
   `The destination alone and through the receiver in turn, ${ROUNDS} rounds of some ${ROUND_SEC} seconds each (not 9: a percentile wants many deliveries more than many rounds); percentiles over all of them, nearest rank. Added: the difference of the percentiles.`,
+  'A time below zero is the timer, which may fire up to a millisecond early, on both sides alike.',
   'An open loop near the limit queues: at 90 % the tail is that of the queue, and shows every other thing the machine had to do.',
   'In memory, every row that was ever written stays in the heap: a full collection of it, some every second round, is the tail of that side above p50.',
 ];

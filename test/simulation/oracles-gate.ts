@@ -82,16 +82,16 @@ export const probeTries = (seen: Seen): string | undefined =>
   first(seen.writes, ({ before, item, by, newer, at, about }) => {
     if (newer || before?.item !== 'gate' || item.item !== 'gate' || before.pause === undefined) return undefined;
     if ((item.pause?.probeAtMs ?? 0) <= (before.pause.probeAtMs ?? Number.POSITIVE_INFINITY)) return undefined;
-    const verdict = untroubled(seen, by, item.destination)?.verdict;
+    const { push, verdict } = untroubled(seen, by, item.destination) ?? {};
     const life = seen.lives.find(({ event, destination }) => `${event} ${destination}` === about);
-    if (verdict === undefined || life === undefined) return undefined;
-    // Whoever has written the row meanwhile may have ended it, or have begun an attempt of its own.
-    const tries = life.writes.some(
-      (write) =>
-        write.at > at &&
-        write.at < verdict.at &&
-        (write.by !== by || isNewClaim(write) || (write.row.status === 'pending' && write.row.parking !== undefined)),
-    );
+    if (push === undefined || verdict === undefined || life === undefined) return undefined;
+    const tries = life.writes.some((write) => {
+      if (write.at < push.at || write.at > verdict.at) return false;
+      // Whoever has written the row since it was read may have ended it, or have made it one of a later format.
+      if (write.by !== by) return true;
+      const waits = write.row.status === 'pending' && write.row.parking !== undefined;
+      return write.at > at && (isNewClaim(write) || waits);
+    });
     return tries ? undefined : `${by} takes the probe of ${item.destination}, and tries nothing`;
   });
 

@@ -104,7 +104,7 @@ const rivalTable = (ours: Compared, infrai: Compared, rivals: readonly Rival[]):
     usdOf(cost.first),
   ];
   return {
-    title: 'Beside others: write units / read units, and how many times theirs ours over SQS are',
+    title: 'Beside others: write units / read units, and ours over SQS divided by theirs',
     columns: [
       'design',
       'first attempt',

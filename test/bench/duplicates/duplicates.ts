@@ -118,9 +118,6 @@ export const reportOf = (
     ],
     notes: [
       'Held: a worker was killed with a request on its way, and nobody can know whether it has arrived. Ours asks a person (quarantined as in-doubt); the others send again, and where the first had arrived that is the second effect. What is held is work for somebody, and the price of the zero.',
-      ...(powertools.kind === 'had' && bullmq.kind === 'had'
-        ? ['Duplicates and lost acknowledgements alone cost none of the three a second effect: the kills do.']
-        : []),
       'Where the destination honours keys, all of them may simply send again (repeatSafe true), and nothing has to be held.',
       'The seconds hold waits that were chosen: what a killed worker had is looked at again when a lease (ours, 20 s), an invocation (Powertools, 5 s) or a lock (BullMQ, 30 s and a look each 30 s) has run out.',
     ],

@@ -29,7 +29,9 @@ export const memoryOverTime = async ({ short, say }: BenchContext): Promise<Part
           rows: [['heap', ...heaps.map(mb)]],
         },
       ],
-      notes: [`a delivery leaves ${keptBytes.toFixed(2)} bytes of heap behind, from the first step to the last`],
+      notes: [
+        `for each delivery the heap has changed by ${keptBytes.toFixed(2)} bytes, from the first step to the last`,
+      ],
       missed:
         !short && keptBytes > KEPT_BYTES_MAX
           ? [`memory grows by ${keptBytes.toFixed(1)} bytes a delivery (bound ${KEPT_BYTES_MAX})`]

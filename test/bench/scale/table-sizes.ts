@@ -144,7 +144,7 @@ export const timeBySize = async ({ short, say }: BenchContext): Promise<Part> =>
       tables: [
         {
           title: `milliseconds on the embedded engine, and ${thousands(largest ?? 0)} rows beside ${thousands(compared ?? 0)}`,
-          columns: ['work', ...sizes.map(thousands), 'ratio'],
+          columns: ['work', ...sizes.map(thousands), 'ratio, round by round'],
           rows: WORKS.map((name) => [name, ...sizes.map((size) => of(size, name).toFixed(1)), ratio(ratioOf(name), 1)]),
         },
       ],

@@ -1,5 +1,5 @@
 /**
- * I1 to I8 for a world that was killed, from what others saw of it: the requests that the partner received, what
+ * I1 to I9 for a world that was killed, from what others saw of it: the requests that the partner received, what
  * clients were told, the order file, the table. Nothing that the product counts for itself is asked.
  */
 import type { DestinationId, EventId } from '../../../functions/core/ids.ts';

@@ -1,9 +1,9 @@
-/** Twenty kills of the local world, its data on disk: I1 to I8 hold. About a minute. `npm run kills` plays many more. */
+/** Twenty kills of the local world, its data on disk: I1 to I9 hold. About a minute. `npm run kills` plays many more. */
 import { expect, it } from 'vitest';
 import { judgeKills } from './judge.ts';
 import { playKills } from './played.ts';
 
-it('I1 to I8 hold after 20 kills at random points', async () => {
+it('I1 to I9 hold after 20 kills at random points', async () => {
   const evidence = await playKills(20, 20);
   expect(judgeKills(evidence)).toEqual([]);
   expect(evidence.kills).toBe(20);
