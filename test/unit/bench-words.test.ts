@@ -11,12 +11,15 @@ const TALLY: Tally = {
 };
 
 describe('the report on duplicates', () => {
-  const notesWith = (rival: Parameters<typeof reportOf>[2]) =>
-    reportOf(fireOf(7, 10, 1), TALLY, rival, { kind: 'had', it: TALLY }).notes.join('\n');
+  const rowsWith = (rival: Parameters<typeof reportOf>[2]) =>
+    reportOf(fireOf(7, 10, 1), TALLY, rival, { kind: 'had', it: TALLY }).tables[0]?.rows ?? [];
 
-  it('speaks of all three where all three took part, and of none that was left out', () => {
-    expect(notesWith({ kind: 'had', it: TALLY })).toContain('none of the three');
-    expect(notesWith({ kind: 'missing', why: 'left out by --peers none' })).not.toContain('of the three');
+  it('has a row for who was left out, which says why, and figures for who took part', () => {
+    expect(rowsWith({ kind: 'missing', why: 'left out by --peers none' })[1]).toEqual([
+      'Powertools idempotency',
+      'left out by --peers none',
+    ]);
+    expect(rowsWith({ kind: 'had', it: TALLY })[1]).toHaveLength(10);
   });
 });
 
