@@ -34,9 +34,8 @@ const ANSWERING: readonly Mistake[] = [
       "return ack('no-such-delivery');",
     ),
   ),
-  survivor(
+  mistake(
     'the gate is asked before the row',
-    'the machine refuses the claim all the same: slots and places are asked for in vain, and nothing else changes',
     patch(
       'receiver/receive.ts',
       "      return ack('done');\n    case 'quarantined':\n      return held(world, row);\n    case 'live':\n",
