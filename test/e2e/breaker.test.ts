@@ -12,6 +12,7 @@ import {
   mostWithin,
   openFlow,
   pushByHand,
+  runUntil,
   sendTimes,
   sentBehind,
   slowly,
@@ -61,8 +62,6 @@ const brokenFlow = async (count: number, options: FlowOptions = {}, settings?: R
   expect(await statuses(flow, parked, PARTNER)).toEqual({ parked: count });
   return { flow, first, parked, probeAtMs: gate?.pause?.probeAtMs ?? 0, openedMs: gate?.pause?.sinceMs ?? 0 };
 };
-
-const runUntil = (flow: Flow, atMs: number) => flow.run(atMs - flow.world.clock.nowMs());
 
 describe('the breaker', () => {
   it.each([1, 2, 3, 4, 5])(

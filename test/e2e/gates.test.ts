@@ -14,6 +14,7 @@ import {
   pausedFlow,
   pushByHand,
   requestId,
+  runUntil,
   sendTimes,
   sentBehind,
   slowly,
@@ -295,8 +296,6 @@ const closedFlow = async (retryAfterSec: number, count: number, settings?: Reado
   await flow.run(5_000);
   return { flow, events, untilMs: closedAtMs + retryAfterSec * 1_000 };
 };
-
-const runUntil = (flow: Flow, atMs: number) => flow.run(atMs - flow.world.clock.nowMs());
 
 describe('one 429 with Retry-After', () => {
   it.each([1, 2, 3, 4, 5])(

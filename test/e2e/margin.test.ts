@@ -1,12 +1,11 @@
 /** Within the margin between two clocks, and where one request of ours fails, nobody waits for a look far off. */
 import { describe, expect, it } from 'vitest';
-import { BREAKER_ACTOR } from '../../functions/core/breaker.ts';
 import type { ClaimId } from '../../functions/core/ids.ts';
 import { PROBE_EVERY_MS } from '../../functions/core/limits.ts';
 import { PortUnavailable } from '../../functions/ports.ts';
-import { closeUntil, swapGate } from '../../functions/steps/gate.ts';
+import { closeUntil } from '../../functions/steps/gate.ts';
 import { takePlace } from '../../functions/steps/places.ts';
-import { type Flow, openFlow, sendTimes, statuses } from '../support/flow.ts';
+import { breakerOpens, type Flow, openFlow, runUntil, sendTimes, statuses } from '../support/flow.ts';
 import { openLaggingFlow } from '../support/lagging-flow.ts';
 import { destinationId } from '../support/world.ts';
 
@@ -33,16 +32,11 @@ describe('a drain whose next page waits behind a short closing', () => {
 /** One delivery is parked at a destination that its breaker has paused. */
 const brokenAt = async (flow: Flow, settings: Readonly<Record<string, unknown>> = {}) => {
   await flow.destination(PARTNER, settings);
-  const nowMs = flow.world.clock.nowMs();
-  const probeAtMs = nowMs + PROBE_EVERY_MS;
-  const pause = { by: BREAKER_ACTOR, reason: 'failures', sinceMs: nowMs, probeAtMs };
-  await swapGate(flow.world.ports, DESTINATION, (gate) => ({ ...gate, pause }));
+  const probeAtMs = await breakerOpens(flow, PARTNER);
   const events = await flow.accept(PARTNER, 1);
   await flow.run(1_000);
   return { probeAtMs, events };
 };
-
-const runUntil = (flow: Flow, atMs: number) => flow.run(atMs - flow.world.clock.nowMs());
 
 /** One interval between probes, and the tick that finds the row. */
 const NEXT_PROBE_MS = PROBE_EVERY_MS + 2 * MINUTE_MS;
@@ -67,7 +61,7 @@ describe('a probe that one row alone waits for', () => {
   });
 
   it('comes at the next turn where all places were taken at this one', async () => {
-    const { flow } = openLaggingFlow();
+    const flow = openFlow();
     const { probeAtMs } = await brokenAt(flow, { concurrency: 1 });
     flow.startTicks();
     await runUntil(flow, probeAtMs - 1_000);
@@ -106,8 +100,7 @@ describe('a probe whose destination gets new settings between its claim and its 
     'is not sent as it was: %j',
     async (change) => {
       let looks = 0;
-      const { flow: plain } = openLaggingFlow();
-      const flow: Flow = plain;
+      const flow = openFlow();
       const { probeAtMs, events } = await brokenAt(flow);
       await runUntil(flow, probeAtMs);
       const { ledger } = flow.world.ports;

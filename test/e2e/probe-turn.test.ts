@@ -1,28 +1,14 @@
 /** Whoever can make no attempt takes no probe, so that a destination which is well again is found so by who can. */
 import { describe, expect, it } from 'vitest';
-import { BREAKER_ACTOR } from '../../functions/core/breaker.ts';
 import { HORIZON_MS, PROBE_EVERY_MS, TICK_MS } from '../../functions/core/limits.ts';
-import { swapGate } from '../../functions/steps/gate.ts';
-import { type Flow, openFlow, sendTimes, statuses } from '../support/flow.ts';
+import { breakerOpens, type Flow, openFlow, runUntil, sendTimes, statuses } from '../support/flow.ts';
 import { inShard, ofLaterFormat, spoil } from '../support/late-rows.ts';
-import { destinationId, eventId } from '../support/world.ts';
+import { eventId } from '../support/world.ts';
 import { answered, unanswered } from '../support/world-ports.ts';
 
 const PARTNER = 'partner';
-const DESTINATION = destinationId(PARTNER);
 const MINUTE_MS = 60_000;
 const SCHEDULE = { schedule: [600, 600, 600] };
-
-/** Its breaker pauses the destination now, with the time of its first probe. */
-const breakerOpens = async (flow: Flow, probeInMs = PROBE_EVERY_MS): Promise<number> => {
-  const nowMs = flow.world.clock.nowMs();
-  const probeAtMs = nowMs + probeInMs;
-  const pause = { by: BREAKER_ACTOR, reason: 'failures', sinceMs: nowMs, probeAtMs };
-  await swapGate(flow.world.ports, DESTINATION, (gate) => ({ ...gate, pause }));
-  return probeAtMs;
-};
-
-const runUntil = (flow: Flow, atMs: number) => flow.run(atMs - flow.world.clock.nowMs());
 
 /** One attempt of each is unanswered; since then a repeat is not safe there any more, so that none can be made. */
 const inDoubtFlow = async (old: readonly string[], fresh: readonly string[]) => {
@@ -31,7 +17,7 @@ const inDoubtFlow = async (old: readonly string[], fresh: readonly string[]) => 
   flow.world.sender.always(unanswered('timeout'));
   await flow.accept(PARTNER, old);
   await flow.run(30_000);
-  const probeAtMs = await breakerOpens(flow, 20 * MINUTE_MS);
+  const probeAtMs = await breakerOpens(flow, PARTNER, 20 * MINUTE_MS);
   await flow.run(13 * MINUTE_MS);
   expect(await statuses(flow, old, PARTNER)).toEqual({ parked: old.length });
   await flow.destination(PARTNER, { ...SCHEDULE, repeatSafe: false });
@@ -76,10 +62,10 @@ describe('a delivery that is met when the next probe may go', () => {
     flow.world.sender.always(unanswered('timeout'));
     const [old = ''] = await flow.accept(PARTNER, 1, { prefix: 'old-' });
     await flow.run(30_000);
-    await breakerOpens(flow, 2 * HORIZON_MS);
+    await breakerOpens(flow, PARTNER, 2 * HORIZON_MS);
     await flow.run(13 * MINUTE_MS + waitMs);
     await flow.destination(PARTNER, { ...SCHEDULE, ...settings });
-    const probeAtMs = await breakerOpens(flow);
+    const probeAtMs = await breakerOpens(flow, PARTNER);
     const [fresh = ''] = await flow.accept(PARTNER, 1, { prefix: 'fresh-' });
     await runUntil(flow, probeAtMs);
     spoils?.(flow, old);
@@ -133,7 +119,7 @@ describe('a destination that is well again', () => {
   it('is found so by the second probe at the latest, where the first row of the shard has a broken event', async () => {
     const flow = openFlow({ workers: 4 });
     await flow.destination(PARTNER);
-    const probeAtMs = await breakerOpens(flow);
+    const probeAtMs = await breakerOpens(flow, PARTNER);
     const [broken = '', ...others] = inShard(2, 4, 'e-');
     for (const events of [[broken], others]) {
       await flow.accept(PARTNER, events);

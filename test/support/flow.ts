@@ -12,10 +12,11 @@
 import { expect } from 'vitest';
 import { fromItem } from '../../functions/adapters/ledger/codec/codec.ts';
 import type { Write } from '../../functions/adapters/ledger/memory-store.ts';
+import { BREAKER_ACTOR } from '../../functions/core/breaker.ts';
 import { payloadHash } from '../../functions/core/fingerprint.ts';
 import { parseRequestId, type RequestId } from '../../functions/core/ids.ts';
 import type { Gate, ItemKind, ItemOf } from '../../functions/core/items.ts';
-import { FUNCTION_MS, PUSH_ANSWER_MS } from '../../functions/core/limits.ts';
+import { FUNCTION_MS, PROBE_EVERY_MS, PUSH_ANSWER_MS } from '../../functions/core/limits.ts';
 import type { Delivery } from '../../functions/core/model.ts';
 import type { Answer } from '../../functions/core/outcome.ts';
 import { pauseDestination, resumeDestination } from '../../functions/operator/commands/pause.ts';
@@ -24,6 +25,7 @@ import { receive } from '../../functions/receiver/receive.ts';
 import type { Receiver } from '../../functions/receiver/run.ts';
 import { tick } from '../../functions/reconciler/tick.ts';
 import { accept } from '../../functions/steps/accept.ts';
+import { swapGate } from '../../functions/steps/gate.ts';
 import { DueHeap } from '../../infra/local/queue/due-heap.ts';
 import { submissionOf } from './machine.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -411,6 +413,17 @@ export const statuses = async (flow: Flow, events: readonly string[], destinatio
       row.status === 'pending' && row.parking ? 'parked' : row.status,
     ),
   );
+
+export const runUntil = (flow: Flow, atMs: number): Promise<void> => flow.run(atMs - flow.world.clock.nowMs());
+
+/** Its breaker pauses the destination now. Gives the time of its first probe. */
+export const breakerOpens = async (flow: Flow, destination: string, probeInMs = PROBE_EVERY_MS): Promise<number> => {
+  const nowMs = flow.world.clock.nowMs();
+  const probeAtMs = nowMs + probeInMs;
+  const pause = { by: BREAKER_ACTOR, reason: 'failures', sinceMs: nowMs, probeAtMs };
+  await swapGate(flow.world.ports, destinationId(destination), (gate) => ({ ...gate, pause }));
+  return probeAtMs;
+};
 
 export const sendTimes = (flow: Flow): number[] => flow.world.sender.sends.map(({ atMs }) => atMs);
 
